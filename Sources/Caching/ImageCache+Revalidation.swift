@@ -20,8 +20,9 @@ extension ImageCache {
         package func validators(for scope: HTTPScope, isForeign: Bool = false) -> Validators? {
             let origin = hit.record.origin
             let answer = hit.record.answer?.metadata
-            // Validators of another source say nothing to this one, nor do those of a part about the whole.
-            guard let url = origin.url, answer?.isAlternative != true, answer?.status != 206, !scope.isConditional
+            // Validators of another source, method or body say nothing about this one, nor do those of a part about the whole.
+            guard let url = origin.url, answer?.isAlternative != true, answer?.status != 206, !scope.isConditional,
+                answer.map({ $0.isDemanded(by: scope) }) ?? (scope.demand == nil)
             else { return nil }
             let etag = origin.etag.flatMap(Self.sendable)
             let lastModified = isForeign ? nil : origin.lastModified.flatMap(Self.sendable)

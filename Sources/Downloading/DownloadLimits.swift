@@ -51,7 +51,24 @@ public struct DownloadLimits: Hashable, Sendable {
 
     /// The error that a body is larger than accepted.
     package func tooLarge(_ url: String) -> ImageError {
-        .limitExceeded(
-            limit: "maxBytes", reason: "it is over the limit of \(maxBytes) bytes", source: url)
+        DownloadLimitName.maxBytes.error("it is over the limit of \(maxBytes) bytes", source: url)
+    }
+}
+
+/// The names of the limits that a download can exceed.
+package enum DownloadLimitName: String {
+    case maxBytes, headerBytes, maxRedirects, redirect
+
+    /// `true` when an equal request will exceed the limit again, so that the failure may be remembered.
+    package var isExceededAgain: Bool {
+        switch self {
+        case .maxBytes, .maxRedirects, .redirect: true
+        case .headerBytes: false
+        }
+    }
+
+    /// The error that the limit is exceeded.
+    func error(_ reason: String, source: String) -> ImageError {
+        .limitExceeded(limit: rawValue, reason: reason, source: source)
     }
 }

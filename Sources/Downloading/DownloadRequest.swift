@@ -113,7 +113,7 @@ package struct DownloadRequest: Hashable, Sendable {
     }
 
     /// Scheme, host and port: connections are counted by it.
-    package var host: String { webURL.origin }
+    package var origin: String { webURL.origin }
 
     /// The URL as given by the first of the callers that share the download.
     package var url: String { sent.value.givenURL.value }

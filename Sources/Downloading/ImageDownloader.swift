@@ -160,7 +160,7 @@ public final class ImageDownloader: Sendable {
     ) -> Ticket {
         let caller = DownloadCaller(request, owner)
         return jobs.join(request.sent, priority: priority, report: report, caller: caller) { job in
-            scheduler.enqueue(host: request.host, job.priority) { slot in
+            scheduler.enqueue(host: request.origin, job.priority) { slot in
                 let run = DownloadRun(by: caller, job, in: slot, of: self)
                 // Nobody leaves before this call returns.
                 job.onCancel { run.leaveQueue() }

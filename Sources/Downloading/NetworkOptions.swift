@@ -30,7 +30,9 @@ public struct NetworkOptions: Hashable, Sendable {
     public init() {}
 }
 
-/// The options that decide how a transfer goes, besides its limits: callers share one only when all of these are equal.
+/// The options that decide how a transfer goes. Callers in one process share a transfer only when all of these are equal. A
+/// bound that can be judged for each caller from the response alone belongs in ``DownloadLimits``. A cached image, and one
+/// that another process loads at the moment, answers whatever these were when it was loaded.
 public struct TransferOptions: Hashable, Sendable {
     /// Which redirects are followed.
     public var redirect = RedirectMode.follow

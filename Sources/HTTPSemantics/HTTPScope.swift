@@ -8,7 +8,7 @@ package struct HTTPScope: Sendable, Equatable {
     /// Credentials from the answer to a challenge, from a redirect, a netrc file or a rule; see `Logins` of the engine.
     package var login: String?
     /// The method and a digest of the body. `nil`: a GET.
-    let demand: String?
+    package let demand: String?
     /// The fields that are sent when the request does not name them, by lower-case names.
     private let added: [String: String]
 

@@ -48,7 +48,7 @@ package struct RedirectConstraints: Sendable, Equatable {
         let freshness = answer.freshness(lastModified: nil)
         let isTimed = freshness.control.maxAge != nil || answer.expires != nil
         let isForGood = [301, 308].contains(redirect.status) && !isTimed
-        control.tighten(by: freshness.control, mayBeStale: isForGood)
+        control.tighten(by: freshness.control, isPermanent: isForGood)
         if isForGood { return }
         control.maxAge = min(control.maxAge ?? .max, max(0, freshness.lifetime - answer.initialAge))
     }
@@ -78,12 +78,12 @@ package struct RedirectConstraints: Sendable, Equatable {
 extension CacheControl {
     /// Adopts the stricter directives of another response that is used together with this one, except its `max-age`.
     ///
-    /// - Parameter mayBeStale: `true` when the other response never becomes stale.
-    mutating func tighten(by other: CacheControl, mayBeStale: Bool = false) {
+    /// - Parameter isPermanent: `true` when the other response never becomes stale.
+    mutating func tighten(by other: CacheControl, isPermanent: Bool = false) {
         noStore = noStore || other.noStore
         noCache = noCache || other.noCache
         mustRevalidate = mustRevalidate || other.mustRevalidate
-        if mayBeStale { return }
+        if isPermanent { return }
         staleWhileRevalidate = min(staleWhileRevalidate, other.staleWhileRevalidate)
         staleIfError = min(staleIfError, other.staleIfError)
     }

@@ -1,5 +1,5 @@
-/// Finds the top-level `id` of a message that the parser refused, so that the error reaches the right caller, or that it
-/// has none because it is a notification of the two protocols that name these by `$/` or `notifications/`.
+/// Finds the sender of a message that the parser refused: its top-level `id`, so that the error reaches the right caller, or
+/// that it is a notification of one of the two protocols, whose method begins with `$/` or `notifications/`.
 ///
 /// Half of the existing clients cannot handle an error with `id: null`. The scanner knows just enough JSON to skip
 /// strings and nested values; it never recurses and never fails, but may find nothing.

@@ -53,7 +53,8 @@ package struct Base64TextReader {
         let letters = rest[..<count]
         let isPadded = letters.last == UInt8(ascii: "=")
         guard !isComplete, !isPadded || count % 4 == 0, let decoded = letters.withUnsafeBytes(Base64.decode) else {
-            throw Failure(reason: "Bytes \(position) to \(position + count) of the text are no Base64.")
+            throw Failure(
+                reason: "Characters \(position) to \(position + count) of it, without white space, are no Base64.")
         }
         bytes += decoded
         position += count

@@ -1,5 +1,5 @@
-/// The place in the order of use up to which all entries are lent. An eviction begins after it, so that what is lent is
-/// looked at once, and not with every store.
+/// The place in the order of use up to which all entries are lent. An eviction begins after it, so that a lent entry is
+/// examined once, and not with every store.
 struct EvictionPosition: Sendable {
     /// The longest time in seconds for which it counts, whatever the leases are: others may have changed the index.
     private static let span = 60
@@ -11,7 +11,7 @@ struct EvictionPosition: Sendable {
 
     /// The use after which an eviction looks for an entry.
     mutating func start(at now: Int, _ writer: IndexWriter) throws -> Int64 {
-        // Uses are numbered from the highest on, so a removal may have let a number be given again.
+        // A new use gets the highest number plus one, so after the removal of the newest entry its number is used again.
         if let last, now < end, let found = try writer.leastRecentlyUsed(1, after: last.use - 1).first,
             found.number == last.number, found.use == last.use
         {

@@ -3,8 +3,12 @@ internal import ImageErrors
 internal import Platform
 internal import Synchronization
 
-/// Takes entries out of a cache: the longest unused to keep a limit, and the expired. A few at a time, so that a store of
-/// another process never waits long.
+/// Removes entries of a cache: the least recently used to keep a limit, and the expired ones. A few at a time, so that a store
+/// of another process never waits long.
+///
+/// There are two stages. A store that would exceed the limit makes just enough room in its own transaction
+/// (``makeRoom(for:isShared:replacing:limit:_:)``). After it, ``purge(sparing:)`` goes down to the configured part of the
+/// limit in the background (`purgeRatio`), so that the next stores find room.
 ///
 /// The file of an entry goes in a transaction of its own (``removeDueFiles()``): if it went at once and the transaction
 /// failed, the entry would be there without it. A file that is lent stays until its lease ends.
@@ -23,7 +27,7 @@ struct Evictor: Sendable {
 
     /// Removes the least recently used images until the configured part of the limit is left. Lent images stay.
     ///
-    /// - Parameter number: An entry that has only just come in.
+    /// - Parameter number: The entry that was just stored; it is not removed.
     func purge(sparing number: Int64? = nil) {
         disk.wantsPurge.store(true, ordering: .sequentiallyConsistent)
         // A thread that purges already does it once more, with the settings as they are then.
@@ -162,7 +166,7 @@ struct Evictor: Sendable {
         writer.onFailure { disk.evictionPosition.withLock { $0 = EvictionPosition() } }
         var isRoom = false
         for lends in [false, true] where !isRoom {
-            // As a rule no more than half is lent, and then only an image that is larger than the rest needs more.
+            // The second time lent entries too: needed only for an image that is larger than half of the limit.
             if lends { (pass.lends, pass.lentShare, pass.position) = (true, 0, .min) }
             repeat {
                 isRoom = try evict(&pass, writer)
@@ -179,7 +183,7 @@ struct Evictor: Sendable {
         return pass.removed
     }
 
-    /// So many bytes above the configured floor are room for all files that are written in a row.
+    /// With this many bytes above the configured floor, free space is not checked again for files that are written in a row.
     private static let ampleSpace = 64 << 20
 
     /// Keeps the disk from running full: takes images out first, if that is enough.
@@ -284,13 +288,14 @@ struct Evictor: Sendable {
     private func removeDueFiles(_ limit: Int, _ writer: IndexWriter) throws -> Bool {
         let files = try writer.dueFiles(at: disk.clock.now, limit)
         guard !files.isEmpty else { return true }
-        // Out of sight first: a reader that lends it now has either seen it gone, or is seen to have lent it.
+        // Renamed before the leases are looked at: a reader that lends it in between either does not find it, or its lease
+        // is seen.
         let aside = try disk.folder.partialPath("evicted")
         for file in files {
             let path = disk.folder.blob(file)
             if rename(path, aside) == 0 {
                 if let number = Digest(hex: file.prefix { $0 != "." })?.rowNumber, disk.lending.isLent(number),
-                    // What an entry is lent for that has another file now says nothing about this one.
+                    // If the entry exists, with another file by now, the lease is for that file.
                     try writer.row(number) == nil, rename(aside, path) == 0
                 {
                     let size = FileStamp(path: path)?.size ?? 0

@@ -340,7 +340,7 @@ private struct StoreJob: Sendable {
         let collects = !disk.hasCollected.exchange(true, ordering: .relaxed)
         let rewrites = disk.index.wantsNewLog && !disk.isRewriting.exchange(true, ordering: .relaxed)
         guard purges || collects || rewrites else { return end(.success(commit.stored)) }
-        // Not in the midst of others' stores, whatever is made of the work.
+        // After the transaction that it shares with other stores, even if the work is done at once.
         queue.submit {
             if purges { disk.background { disk.evictor.purge(sparing: name.rowNumber) } }
             if collects { disk.background { _ = try? LeftoverCollector(disk: disk).run() } }

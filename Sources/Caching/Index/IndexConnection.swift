@@ -102,7 +102,7 @@ enum IndexStatement: Int, CaseIterable {
 
     var text: String {
         let select = "SELECT \(IndexSchema.columns)"
-        // A number beyond reach was planted, or damaged: it must not leave the others without a successor.
+        // A very large number comes from damage or an attack; the next one would overflow.
         let latest = "SELECT coalesce(max(used), 0) FROM entries WHERE used < 0x4000000000000000"
         let unchanged = "id = ?1 AND modified = ?2 AND stored_at = ?3"
         return switch self {

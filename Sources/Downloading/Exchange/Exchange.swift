@@ -13,12 +13,13 @@ struct Exchange: Sendable {
     let rules: RequestRules
     private(set) var summary: DownloadReport
     private let started = monotonicNanoseconds()
-    /// The host that the download has a slot at.
-    private var host: String
+    /// The scheme, host and port that the download has a slot at.
+    private var slotOrigin: String
     /// The requests that were redirected. None is sent twice, because the response would be the same.
     private var visited: Set<HTTPRequest> = []
     private var headerBytes = 0
-    private var origin: AddressClass?
+    /// The most public network that a request was sent to.
+    private var mostPublic: AddressClass?
     var failures = 0
     /// The number of digests renewed because a server changed nonce or realm.
     var renewals = 0
@@ -40,7 +41,7 @@ struct Exchange: Sendable {
     private var route: [RedirectConstraints.Redirect] = []
 
     init(_ run: DownloadRun) {
-        (self.run, rules, host) = (run, run.downloader.rules, run.request.host)
+        (self.run, rules, slotOrigin) = (run, run.downloader.rules, run.request.origin)
         summary = DownloadReport(url: run.request.url)
     }
 
@@ -77,8 +78,8 @@ struct Exchange: Sendable {
                     return download
                 case .next(let outgoing):
                     let prepared = try prepared(outgoing)
-                    if outgoing.url.origin != host { try await run.moveSlot(to: outgoing.url.origin) }
-                    host = outgoing.url.origin
+                    if outgoing.url.origin != slotOrigin { try await run.moveSlot(to: outgoing.url.origin) }
+                    slotOrigin = outgoing.url.origin
                     step = try await self.step(try await transport.perform(prepared), of: prepared)
                 }
             }
@@ -92,7 +93,7 @@ struct Exchange: Sendable {
     /// otherwise; then ``perform(after:)`` of another exchange performs the download.
     mutating func prepareFirst() -> PreparedRequest? {
         guard delegate(for: .modifyRequest) == nil, let outgoing = try? rules.rewritten(HTTPRequest(request)),
-            outgoing.url.origin == host
+            outgoing.url.origin == slotOrigin
         else { return nil }
         return try? prepared(outgoing)
     }
@@ -137,7 +138,8 @@ struct Exchange: Sendable {
             validators: request.validators(for: sent.url.text, isRedirected: !route.isEmpty),
             uses: (server: use(outgoing.digest), proxy: use(outgoing.proxyLogin?.digest)),
             isAlone: staleConnections >= Self.staleLimit, headerAllowance: Transfer.headerLimit - headerBytes,
-            origin: origin, answersChallenges: answersChallenges(sent), answersProxy: answersProxy(sent), part: part,
+            mostPublic: mostPublic, answersChallenges: answersChallenges(sent), answersProxy: answersProxy(sent),
+            part: part,
             login: login, validator: delegate(for: .validateStatus),
             started: transport.settings.now())
     }
@@ -192,7 +194,7 @@ struct Exchange: Sendable {
         }
         // A proxy connects on this side's behalf, so only a literal address can be checked here.
         guard transport.settings.proxies.proxy(for: outgoing.url) != nil, let address = IPAddress(outgoing.url.host),
-            let reason = policy.refusal(transport.settings.classify(address), after: origin)
+            let reason = policy.refusal(transport.settings.classify(address), after: mostPublic)
         else { return }
         throw .forbiddenAddress(url: outgoing.url.text, reason: reason)
     }
@@ -219,7 +221,7 @@ struct Exchange: Sendable {
         // address is unknown.
         let named = IPAddress(outgoing.url.host).map(transport.settings.classify)
         guard let reached = timing.isProxied ? named ?? .public : timing.reached else { return }
-        origin = origin.map { min($0, reached) } ?? reached
+        mostPublic = mostPublic.map { min($0, reached) } ?? reached
     }
 
     // MARK: Redirects
@@ -248,7 +250,7 @@ struct Exchange: Sendable {
         try outgoing.check(next: next, request.transfer.redirect, naming: request.url)
         if visited.contains(next) { throw ImageError.redirectCircle(through: next.url.text, source: request.url) }
         summary.redirects = redirects
-        // The nonce may be outdated for each request; the number of redirects has its own limit.
+        // Each server may want a new nonce, so the count of these begins again; maxRedirects ends a loop.
         renewals = 0
         return next
     }

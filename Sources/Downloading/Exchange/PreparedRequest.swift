@@ -18,7 +18,7 @@ struct PreparedRequest: Sendable {
     /// The number of header bytes that may still be received.
     let headerAllowance: Int
     /// The most public address in the chain of redirects that led here.
-    let origin: AddressClass?
+    let mostPublic: AddressClass?
     /// `true` when a server's challenge ends the transfer as ``HTTPOutcome/Kind/challenge(status:_:)``, so that the
     /// exchange answers it.
     let answersChallenges: Bool

@@ -15,8 +15,8 @@ public enum RedirectMode: String, Sendable, Hashable, CaseIterable {
 extension HTTPRequest {
     /// The request that follows this one after a response with `status` and `location`; errors name `source`.
     ///
-    /// Only to http and https. From https to http is permitted, because credentials are never sent to another origin. A body
-    /// neither: like a header, it may be a secret.
+    /// Only to http and https. From https to http is permitted, because credentials are never sent to another origin. Nor
+    /// is a body, which may be a secret like a header.
     func redirected(
         status: Int, to location: String, _ mode: RedirectMode, naming source: String
     ) throws(ImageError) -> HTTPRequest {
@@ -51,16 +51,15 @@ extension HTTPRequest {
 
 extension ImageError {
     static func tooManyRedirects(_ limit: Int, source: String) -> ImageError {
-        .limitExceeded(limit: "maxRedirects", reason: "it redirects more than \(limit) times", source: source)
+        DownloadLimitName.maxRedirects.error("it redirects more than \(limit) times", source: source)
     }
 
     fileprivate static func unwantedRedirect(to next: HTTPRequest, _ rule: String, source: String) -> ImageError {
-        .limitExceeded(
-            limit: "redirect", reason: "it redirects to \(next.url.text.excerpt), and \(rule)", source: source)
+        DownloadLimitName.redirect.error("it redirects to \(next.url.text.excerpt), and \(rule)", source: source)
     }
 
     /// The error that redirects lead back to an earlier URL. No limit helps then.
     static func redirectCircle(through url: String, source: String) -> ImageError {
-        .limitExceeded(limit: "maxRedirects", reason: "\(redirectsInCircle), through \(url.excerpt)", source: source)
+        DownloadLimitName.maxRedirects.error("\(redirectsInCircle), through \(url.excerpt)", source: source)
     }
 }

@@ -51,7 +51,7 @@ extension Transfer {
     /// The error that the headers of a response, or one line of them, are too long.
     var headersTooLong: ImageError {
         let reason = "the headers are over \(Self.headerLimit) bytes, or one line of them over what libcurl reads"
-        return .limitExceeded(limit: "headerBytes", reason: reason, source: request.url)
+        return DownloadLimitName.headerBytes.error(reason, source: request.url)
     }
 
     private func connectError(_ code: CURLcode, _ proxyName: String?) -> ImageError {

@@ -126,8 +126,8 @@ final class Transfer {
         // A dot at the end does not make another name.
         let name = HostPattern.bare(url.host)
         let known = isName ? shared.names[name] : nil
-        let origin = [prepared.origin, known].compactMap(\.self).min()
-        if let reason = settings.policy.refusal(type, after: origin) {
+        let mostPublic = [prepared.mostPublic, known].compactMap(\.self).min()
+        if let reason = settings.policy.refusal(type, after: mostPublic) {
             refusedAddress = .forbiddenAddress(url: url.text, reason: reason)
             return false
         }

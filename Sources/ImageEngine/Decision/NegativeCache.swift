@@ -56,9 +56,11 @@ struct NegativeCache: Sendable {
     mutating func remove(_ name: String?, now: Int) -> Int {
         let before = count(now: now)
         if let name {
-            let (key, url) = (ExactText(name), ExactText(Resource.withoutFragment(name)))
+            let (key, url) = (ExactText(name), Resource.comparable(name))
             for (request, entry) in entries
-            where ExactText(request.download.url) == url || ExactText(entry.key) == key { entries[request] = nil }
+            where ExactText(entry.key) == key || Resource.comparable(request.download.url) == url {
+                entries[request] = nil
+            }
         } else {
             entries = [:]
         }
@@ -132,7 +134,7 @@ extension ImageError {
             isRetryable
                 ? hasRetryAfter && [429, 503].contains(statusCode)
                 : statusCode == 501 || statusCode.map((400..<500).contains) == true
-        case .limitExceeded(let limit, _, _): ["maxBytes", "maxRedirects", "redirect"].contains(limit)
+        case .limitExceeded(let limit, _, _): DownloadLimitName(rawValue: limit)?.isExceededAgain == true
         default: false
         }
     }

@@ -91,12 +91,11 @@ final class RequestScopes: Sendable {
 
     /// `true` when the server can be asked whether the user of a request may be answered with a foreign image.
     func mayPermit(_ found: ImageCache.Candidate, to request: OutgoingRequest) -> Bool {
-        guard !isPlain(request), Resource(url: request.url).isOnNetwork,
-            let answer = found.hit.record.answer?.metadata
-        else { return false }
+        guard !isPlain(request), Resource(url: request.url).isOnNetwork, found.hit.record.answer != nil else {
+            return false
+        }
         let scope = ownScope(of: request)
-        return scope.credentials != nil && answer.isDemanded(by: scope)
-            && found.validators(for: scope, isForeign: true) != nil
+        return scope.credentials != nil && found.validators(for: scope, isForeign: true) != nil
     }
 
     // MARK: Scopes

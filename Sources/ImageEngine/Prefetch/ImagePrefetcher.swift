@@ -1,4 +1,4 @@
-internal import Platform
+package import Platform
 internal import Synchronization
 
 /// Loads images in advance, with the lowest priority of all downloads until a request joins one.
@@ -102,14 +102,17 @@ public final class ImagePrefetcher: Sendable {
         stopLoads()
     }
 
-    /// Cancels one unfinished URL: it counts as failed, and the others continue.
+    /// Cancels one unfinished URL: it counts as failed, and the others continue. O(n) in the number of URLs.
     ///
+    /// - Parameter url: In the form of ``Resource/comparable(_:)``.
     /// - Returns: `true` when the URL was unfinished.
-    public func cancel(_ url: String) -> Bool {
-        let (wasOpen, stop) = open.withLock { open in
-            (open.urls.remove(ExactText(url)) != nil, open.stops[ExactText(url)])
+    package func cancel(_ url: ExactText) -> Bool {
+        let (wasOpen, stops) = open.withLock { open in
+            let same = open.urls.filter { Resource.comparable($0.text) == url }
+            open.urls.subtract(same)
+            return (!same.isEmpty, same.compactMap { open.stops[$0] })
         }
-        if wasOpen { stop?() }
+        for stop in stops { stop() }
         return wasOpen
     }
 

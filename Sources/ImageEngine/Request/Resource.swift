@@ -1,4 +1,4 @@
-internal import Platform
+package import Platform
 
 /// The URL of an image, and the key under which it is cached.
 public struct Resource: Hashable, Sendable {
@@ -20,6 +20,19 @@ public struct Resource: Hashable, Sendable {
             return url
         }
         return String(url[..<end])
+    }
+
+    /// The URL for comparison with others: without its fragment, and with its scheme and host in lower case, in which letters
+    /// of any case mean the same (RFC 3986, 6.2.2.1).
+    package static func comparable(_ url: String) -> ExactText {
+        let text = withoutFragment(url)
+        guard ImageSource.isOnNetwork(text), let slashes = text.firstRange(of: "//") else { return ExactText(text) }
+        let end = text.utf8[slashes.upperBound...].firstIndex { "/?".utf8.contains($0) } ?? text.endIndex
+        let user = text.utf8[slashes.upperBound..<end].lastIndex(of: UInt8(ascii: "@"))
+        let host = user.map { text.utf8.index(after: $0) } ?? slashes.upperBound
+        return ExactText(
+            text[..<slashes.lowerBound].lowercased() + text[slashes.lowerBound..<host] + text[host..<end].lowercased()
+                + text[end...])
     }
 
     /// `true` when the image comes over the network: its scheme is http or https, in any case.

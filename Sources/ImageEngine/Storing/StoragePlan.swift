@@ -175,8 +175,9 @@ extension StorageOptions {
     /// Excludes both tiers.
     package mutating func keepNothing() { (cacheMemoryOnly, keepsInMemory) = (true, false) }
 
-    /// The options for an image made from an expired original, which replaces a newer one: it does not stay as if it
-    /// were fresh. In memory only, it stays for a caller that needs no bytes, or it would be nowhere.
+    /// The options for an image made from an expired original, which replaces a newer one: it is
+    /// stored as expired. If memory alone keeps it and the caller is given no bytes, it keeps its lifetime: else the result
+    /// would be nowhere.
     func ofExpiredOriginal(_ needs: ImageNeeds) -> StorageOptions {
         var storage = self
         storage.diskCacheExpiration = .expired

@@ -109,9 +109,9 @@ extension ServerSetting {
         ServerSetting(
             "networkPolicy", .choice,
             """
-            The networks to load from: public ones only (public), all (any), or also this machine and private networks \
-            where a URL names them itself, but not where a redirect, or a name that had a more public address, leads \
-            there (noCrossover).
+            The networks to load from. public: only public ones. any: all. noCrossover: also this machine and private \
+            networks if the URL itself names them, but not if a redirect leads there, or a name that had a more public \
+            address before.
             """,
             \.engine.downloader.policy.reach),
         ServerSetting(

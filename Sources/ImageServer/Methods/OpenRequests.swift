@@ -12,6 +12,7 @@ protocol OpenRequest: CallWork {
     /// The prefetcher that `stopPrefetch` stops.
     var prefetcher: ImagePrefetcher? { get }
 
+    /// - Parameter url: In the form of ``Resource/comparable(_:)``.
     func loads(_ url: ExactText) -> Bool
 }
 
@@ -131,7 +132,7 @@ final class OpenLoad: OpenRequest {
     /// The URL, if there is only one.
     var url: String? { urls.count == 1 ? urls.first?.text : nil }
 
-    func loads(_ url: ExactText) -> Bool { urls.contains(url) }
+    func loads(_ url: ExactText) -> Bool { urls.contains { Resource.comparable($0.text) == url } }
 
     /// Registers the request until it is answered.
     func begin(_ call: Call) {
@@ -153,13 +154,13 @@ extension ImageServer {
     ///
     /// - Returns: The number of cancelled requests.
     func cancel(url: String?, cache: String?, slot: String?) -> Int {
-        let (wanted, place) = (url.map { ExactText($0) }, slot.map { ExactText($0) })
+        let (wanted, place) = (url.map { Resource.comparable($0) }, slot.map { ExactText($0) })
         return openCalls.count { call in
             guard let request = call.work as? any OpenRequest, wanted.map({ request.loads($0) }) ?? true,
                 cache.map({ request.cacheName == $0 }) ?? true, place.map({ request.slotPlace?.name == $0 }) ?? true
             else { return false }
             // Only one of the images of a prefetch is cancelled.
-            if let url, let prefetcher = request.prefetcher { return prefetcher.cancel(url) }
+            if let wanted, let prefetcher = request.prefetcher { return prefetcher.cancel(wanted) }
             return call.end(.requestCancelled)
         }
     }

@@ -82,7 +82,7 @@ final class Retrieval: OpenRequest, OrderedRequest {
 
     var isLocal: Bool { options.lookup.onlyFromCache || manager.isOffline(options) || !resource.isOnNetwork }
 
-    func loads(_ url: ExactText) -> Bool { ExactText(resource.url) == ExactText(Resource.withoutFragment(url.text)) }
+    func loads(_ url: ExactText) -> Bool { Resource.comparable(resource.url) == url }
 
     // MARK: From the request to the answer
 

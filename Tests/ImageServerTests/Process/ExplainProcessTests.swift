@@ -44,6 +44,23 @@ struct ExplainProcessTests {
         #expect(server.finish() == 0)
     }
 
+    /// A condition is about what the same method got, also where the entry may answer as that of another source.
+    @Test(arguments: [false, true]) func anotherMethodAsksWithoutCondition(hasOtherSource: Bool) throws {
+        let picture = try Fixtures.bytes("png-rgb.png")
+        let web = try LocalServer { _ in .reply(200, ["ETag": "\"1\""], picture) }
+        defer { web.stop() }
+        let server = try server()
+        let credentials = #""authorization":{"bearer":"t"}"#
+        _ = try server.call(1, "retrieve", url(web, "/a", "{\(credentials)}"))
+        let others = hasOtherSource ? #","alternativeSources":[\#(quoted(web.url("/b")))]"# : ""
+        let post = #"{"method":"POST","revalidate":"always",\#(credentials)\#(others)}"#
+        let told = try server.call(2, "explain", url(web, "/a", post))["result"]
+        #expect(told?["verdict"]?.string == "load", "\(told?.text ?? "")")
+        _ = try server.call(3, "retrieve", url(web, "/a", post))
+        #expect(web.requests.map(\.method) == ["GET", "POST"] && web.requests[1].headers["if-none-match"] == nil)
+        #expect(server.finish() == 0)
+    }
+
     /// What is remembered can be looked at.
     @Test func rememberedFailuresAreListed() throws {
         let web = try web()

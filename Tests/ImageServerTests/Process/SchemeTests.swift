@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -18,6 +19,35 @@ struct SchemeTests {
         #expect(try server.call(2, "clear")["id"]?.integer == 2)
         gate.open()
         #expect(try server.next()?["id"]?.integer == 1)
+        #expect(server.finish() == 0)
+    }
+
+    /// What is given a URL takes it for the same in another spelling.
+    @Test func cancelAllAndForgetFailuresKnowTheURLInOtherLetters() throws {
+        let gate = Gate()
+        let held = Script.empty.waiting(for: gate).closing()
+        let web = try LocalServer(routes: ["/held": held, "/held/2": held])
+        defer { web.stop() }
+        let server = try ServerProcess(cache: cache?.path ?? "")
+        func url(_ path: String, _ host: String = "localhost") -> String {
+            quoted("HTTP" + web.url(path).dropFirst(4).replacingOccurrences(of: "127.0.0.1", with: host))
+        }
+        try server.request(1, "retrieve", #"{"url":\#(url("/held"))}"#)
+        try server.request(2, "prefetch", #"{"urls":[\#(url("/held/2"))]}"#)
+        try waitUntil("the requests", blocking: { web.requestCount("/held") + web.requestCount("/held/2") == 2 })
+        for (id, path) in [(3, "/held"), (4, "/held/2")] {
+            let other = url(path, "LocalHost").replacingOccurrences(of: "HTTP:", with: "http:")
+            try server.request(id, "cancelAll", #"{"url":\#(other)}"#)
+        }
+        let replies = try server.replies(4)
+        #expect(replies.result(3)?["cancelled"]?.integer == 1 && replies.result(4)?["cancelled"]?.integer == 1)
+        #expect(replies.code(1) == -32800 && replies.result(2)?["failed"]?.elements?.count == 1)
+
+        let gone = #"{"url":\#(url("/gone", "LOCALHOST")),"options":{"negativeCache":600}}"#
+        #expect(try server.call(5, "retrieve", gone)["error"]?["code"] != nil)
+        let forgotten = try server.call(6, "forgetFailures", #"{"url":\#(url("/gone"))}"#)
+        #expect(forgotten["result"]?["forgotten"]?.integer == 1, "\(forgotten.text)")
+        gate.open()
         #expect(server.finish() == 0)
     }
 
