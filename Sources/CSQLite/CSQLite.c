@@ -2,15 +2,18 @@
 
 #include "SharedFile.h"
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 // The beginning of the index of a write-ahead log ("-shm"), by https://sqlite.org/walformat.html: two copies of a header
 // that readers compare, what checkpoints and readers note, and 8 bytes that are locked but never read or written.
 enum {
     is_set = 12,
+    page_size = 14,
     frame_count = 16,
     second_header = 48,
     header_size = 48,
@@ -18,6 +21,14 @@ enum {
     /// The frames in the first part of the index, and in each of the others.
     first_frames = 4062,
     more_frames = 4096,
+    /// Where the numbers of pages begin in the first part (in the others at once), and in each part the table by which a
+    /// frame is found from its page, with so many places.
+    first_pages = 136,
+    table = 16384,
+    places = 8192,
+    /// What the log has before its first frame, and each frame before its page.
+    log_header = 32,
+    frame_header = 24,
 };
 
 /// What is kept of a database file, behind what the system's own access keeps.
@@ -138,7 +149,7 @@ static int lock(sqlite3_file *file, int from, int count, int flags) {
 }
 
 /// Writes to the database file: while there is a log, only what a checkpoint has found in it by way of the index.
-static int write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+static int write_file(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     struct extra *own = extra(file);
     return is_whole(own) ? own->system->xWrite(file, bytes, count, offset) : SQLITE_IOERR_WRITE;
 }
@@ -176,11 +187,58 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
     own->methods.xShmMap = map;
     own->methods.xShmUnmap = unmap;
     own->methods.xShmLock = lock;
-    own->methods.xWrite = write;
+    own->methods.xWrite = write_file;
     own->methods.xSync = sync_file;
     own->methods.xClose = close_file;
     file->pMethods = &own->methods;
     return code;
+}
+
+/// 1 when a part of the index names the page of a frame, and finds the frame by it. Frames count from 1 in each part.
+static int finds(const char *part, int is_first, uint32_t frame, uint32_t page) {
+    const uint32_t *pages = (const uint32_t *)(part + (is_first ? first_pages : 0));
+    const uint16_t *frames = (const uint16_t *)(part + table);
+    if (pages[frame - 1] != page) return 0;
+    uint32_t place = page * 383 % places;
+    for (int tries = 0; tries < places && frames[place] && frames[place] != frame; tries++) place = (place + 1) % places;
+    return frames[place] == frame;
+}
+
+/// 1 when the index of the log agrees with the log. Called under the lock for writing.
+static int is_true(const struct extra *own) {
+    uint32_t count;
+    uint16_t stored_size;
+    const char *start = first(own);
+    memcpy(&count, start + frame_count, sizeof count);
+    memcpy(&stored_size, start + page_size, sizeof stored_size);
+    off_t step = (stored_size == 1 ? 65536 : stored_size) + frame_header;
+    char *path = sqlite3_mprintf("%.*s-wal", (int)strlen(own->shared_path) - 4, own->shared_path);
+    int log = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    sqlite3_free(path);
+    // Without frames nothing is asked of it, and what cannot be read is found by others.
+    int agrees = 1;
+    for (uint32_t frame = 1; log >= 0 && agrees && frame <= count; frame++) {
+        uint32_t later = frame - first_frames - 1;
+        int part = frame <= first_frames ? 0 : 1 + (int)(later / more_frames);
+        if (part >= own->part_count || !own->parts[part]) break;
+        unsigned char page[4];
+        agrees = pread(log, page, sizeof page, log_header + (off_t)(frame - 1) * step) == sizeof page
+            && finds(own->parts[part], part == 0, part == 0 ? frame : later % more_frames + 1,
+                     (uint32_t)page[0] << 24 | (uint32_t)page[1] << 16 | (uint32_t)page[2] << 8 | page[3]);
+    }
+    if (log >= 0) close(log);
+    return agrees;
+}
+
+int hl_sqlite_check_log_index(sqlite3 *connection) {
+    sqlite3_file *file = NULL;
+    int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code != SQLITE_OK || !file || !is_ours(file)) return 1;
+    struct extra *own = extra(file);
+    if (!first(own) || !own->is_writable || is_true(own)) return 1;
+    hl_shared_file shared = shared_file(own, first(own));
+    hl_note_loss(&shared);
+    return 0;
 }
 
 int hl_sqlite_prepare(void) {

@@ -49,6 +49,28 @@ import Testing
         #expect(try disk.check().isClean)
     }
 
+    /// SQLite looks up in it which frames of its log hold a page, and takes an old page where it finds none.
+    @Test(arguments: [136, 140, 16384, 20000], [4, 1000, 8000])
+    func aWrongIndexOfTheLogIsNoticedAndMadeAgain(_ place: Int, _ length: Int) throws {
+        let disk = try filled()
+        disk.disk.checkIndex()
+        let other = try disk.reopened()
+        #expect(try other.record("1") != nil)
+        // In the log, and not in the file yet.
+        for number in 21...40 { try disk.store(hollowPNG(width: number, count: 500), "\(number)") }
+        let file = try Descriptor(disk.index + "-shm", O_RDWR)
+        let before = file.stamp
+        #expect(pwrite(file.number, [UInt8](repeating: 0, count: length), length, off_t(place)) == length)
+        #expect(file.stamp != before)
+        for disk in [other, disk] {
+            disk.disk.checkIndex()
+            #expect(try disk.disk.totals().count == 40)
+            #expect(try disk.disk.list(ListQuery()).entries.compactMap(\.key).count == 40)
+        }
+        for number in 1...40 { #expect(try other.bytes("\(number)") == hollowPNG(width: number, count: 500)) }
+        #expect(try disk.check().isClean)
+    }
+
     @Test func whatTheIndexItselfWritesIsNoReasonForACheck() throws {
         let disk = try filled()
         disk.disk.checkIndex()

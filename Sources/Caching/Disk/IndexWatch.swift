@@ -15,6 +15,8 @@ final class IndexWatch: Sendable {
         /// `true` when the connection for writing knows the state of the files, by which it tells later changes.
         var hasWriter = false
         var seen: IndexMark?
+        /// The state of the index of SQLite's log. Its own changes show in it or do not, as the file system likes.
+        var logIndex: FileStamp?
         /// The time before which no further check begins, by a clock that never goes back, in nanoseconds.
         var rest = 0
     }
@@ -55,14 +57,14 @@ final class IndexWatch: Sendable {
         let (isSound, seen, rest) = state.withLock { ($0.isSound, $0.seen, $0.rest) }
         let now = mark
         if isSound, now == seen {
-            let isFirst = state.withLock { state in
+            let logIndex = FileStamp(path: index.path + "-shm")
+            let mayBeChanged = state.withLock { state in
                 defer { state.hasWriter = true }
-                return !state.hasWriter
+                return !state.hasWriter || state.logIndex != logIndex
             }
-            guard isFirst else { return }
-            return index.wasChangedByOthers() ? state.withLock { $0.isSound = false } : settle()
-        }
-        if isSound || IndexMark(savedIn: folder) == now {
+            guard mayBeChanged else { return }
+            if !index.wasChangedByOthers() { return settle() }
+        } else if isSound || IndexMark(savedIn: folder) == now {
             // A transaction tells a change that SQLite knows of from one that it does not, as long as the file is the same.
             let isKnown = !isSound || now.isOfSameIndex(as: seen) && !index.wasChangedByOthers()
             if isKnown { return settle() }
@@ -83,9 +85,9 @@ final class IndexWatch: Sendable {
 
     /// Notes that the index is sound as its files are now.
     private func settle() {
-        let mark = mark
+        let (mark, logIndex) = (mark, FileStamp(path: index.path + "-shm"))
         let isNew = state.withLock { state in
-            defer { (state.seen, state.isSound) = (mark, true) }
+            defer { (state.seen, state.logIndex, state.isSound) = (mark, logIndex, true) }
             return state.seen != mark || !state.isSound
         }
         if isNew { mark.save(in: folder) }

@@ -84,9 +84,9 @@ final class CacheIndex: Sendable {
     var exists: Bool { get throws { try Self.inode(path) != nil } }
 
     /// `true` when somebody has changed the index's files since it was last asked that, and SQLite does not know of it. Waits
-    /// for other writers.
+    /// for other writers. O(n) in the frames of the log.
     func wasChangedByOthers() -> Bool {
-        try? write { _ in }
+        try? write { if !$0.checksLogIndex() { changed.store(true, ordering: .relaxed) } }
         return changed.exchange(false, ordering: .relaxed)
     }
 

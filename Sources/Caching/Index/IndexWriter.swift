@@ -119,6 +119,9 @@ final class IndexWriter {
         }
     }
 
+    /// See ``SQLiteDatabase/checksLogIndex()``.
+    func checksLogIndex() -> Bool { connection.database.checksLogIndex() }
+
     private var mark: IndexMark { IndexMark(folder: folder, bootNumber: clock.bootNumber) }
 
     /// `true` when the ``EntryLog`` should be written anew.

@@ -122,6 +122,10 @@ final class SQLiteDatabase {
     /// lost something: somebody cut its file short. The connection is of no use then.
     func checkMemory() throws(Failure) { if hl_sqlite_is_whole(handle) == 0 { throw .cutMemory } }
 
+    /// `false` when the memory that the connection shares with others turns out to contradict the log; then
+    /// ``checkMemory()`` throws too. Called in a transaction for writing that has written nothing.
+    func checksLogIndex() -> Bool { hl_sqlite_check_log_index(handle) != 0 }
+
     /// `true` when the system says that there are no locks in the folder of a file. Another file is asked: closing one gives
     /// up all locks that the process has on it.
     private static func lacksLocks(beside path: String) -> Bool {
