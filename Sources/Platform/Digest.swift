@@ -41,9 +41,31 @@ public struct Digest: Hashable, Sendable {
 
     /// The digest written as 64 or 32 hexadecimal digits; `nil` for any other text.
     package init?(hex: Substring) {
-        let digits = hex.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue.map(UInt8.init) }
-        guard digits.count == 64 || digits.count == 32, hex.utf8.count == digits.count else { return nil }
-        bytes = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+        func value(_ digit: UInt8) -> UInt8? {
+            switch digit {
+            case 0x30...0x39: digit - 0x30
+            case 0x41...0x46, 0x61...0x66: digit & 0x0F + 9
+            default: nil
+            }
+        }
+        var hex = hex
+        let bytes = hex.withUTF8 { digits -> [UInt8]? in
+            guard digits.count == 64 || digits.count == 32 else { return nil }
+            var bytes = [UInt8](repeating: 0, count: digits.count / 2)
+            for place in bytes.indices {
+                guard let high = value(digits[2 * place]), let low = value(digits[2 * place + 1]) else { return nil }
+                bytes[place] = high << 4 | low
+            }
+            return bytes
+        }
+        guard let bytes else { return nil }
+        self.bytes = bytes
+    }
+
+    /// The digest that names a file: what stands before the first dot; `nil` for any other name.
+    package init?(fileName: String) {
+        let end = fileName.utf8.firstIndex(of: UInt8(ascii: ".")) ?? fileName.endIndex
+        self.init(hex: fileName[..<end])
     }
 
     /// 64 lower-case hexadecimal digits, or 32.

@@ -1,4 +1,4 @@
-internal import Synchronization
+package import Synchronization
 
 /// Remembers what was made last and from what: most requests say the same as the one before, and those that wait share what
 /// is made of that.
@@ -8,13 +8,13 @@ internal import Synchronization
 ///
 /// Callable from any thread.
 package final class LastValue<Key: Equatable & Sendable, Value: Sendable>: Sendable {
-    private let last = Mutex<(key: Key, value: Value)?>(nil)
+    @usableFromInline let last = Mutex<(key: Key, value: Value)?>(nil)
 
     /// Nothing is remembered yet.
-    package init() {}
+    @inlinable package init() {}
 
     /// What `make` makes of `key`, or made of an equal one the last time.
-    package func value(for key: Key, make: () -> Value) -> Value {
+    @inlinable package func value(for key: Key, make: () -> Value) -> Value {
         if let known = last.withLock({ $0 }), known.key == key { return known.value }
         let made = make()
         last.withLock { $0 = (key, made) }

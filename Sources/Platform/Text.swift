@@ -38,15 +38,27 @@ extension String {
 
     /// The parts one after the other.
     ///
-    /// - Complexity: O(*n*) in bytes, with one allocation where an interpolation makes several.
-    @inline(__always)
-    package static func joining<each Part: StringProtocol>(_ part: repeat each Part) -> String {
+    /// - Complexity: O(*n*) in bytes, with one allocation of the text where an interpolation makes several.
+    package static func joining(_ parts: String...) -> String {
         var count = 0
-        for part in repeat each part { count += part.utf8.count }
-        var text = ""
-        text.reserveCapacity(count)
-        for part in repeat each part { text.append(contentsOf: part) }
-        return text
+        for part in parts { count += part.utf8.count }
+        return String(unsafeUninitializedCapacity: count) { text in
+            var end = 0
+            for var part in parts {
+                part.withUTF8 { _ = UnsafeMutableBufferPointer(rebasing: text[end...]).update(fromContentsOf: $0) }
+                end += part.utf8.count
+            }
+            return end
+        }
+    }
+
+    /// `true` when the text has an ASCII character: looked for with one call, because hits ask it of their URLs.
+    package func has(_ character: Unicode.Scalar) -> Bool {
+        var text = self
+        return text.withUTF8 { bytes in
+            guard let start = bytes.baseAddress else { return false }
+            return memchr(start, Int32(character.value), bytes.count) != nil
+        }
     }
 }
 

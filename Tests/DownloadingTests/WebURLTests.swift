@@ -45,6 +45,35 @@ import Testing
         #expect(led.text == sent && led.host == host)
     }
 
+    /// What is not given to libcurl is what it would make of it.
+    @Test func plainURLIsThatWhichLibcurlParses() throws {
+        let pieces = [
+            "http", "https", "HTTP", "://", ":", "/", "//", "/.", "/..", ".", "..", "-", "a", "xy", "Z", "0", "1", "127", "255",
+            "256", "01", "0x7f", "127.0.0.1", "1.2.3.4", "a.b", "www.example.com", ":80", ":443", ":8080", ":0", ":65536",
+            ":99999999999999999999", "?", "#", "@", "%41", "%", "=", "&", "+", ",", ";", "!", "*", "(", ")", "~", "_", " ", "[::1]",
+            "\"", "<", "\\", "|", "é", "'", "$",
+        ]
+        var random = SeededGenerator(seed: 4)
+        var plainCount = 0
+        for _ in 0..<30_000 {
+            let start = Bool.random(using: &random) ? "http://" : Bool.random(using: &random) ? "https://" : ""
+            let host = Bool.random(using: &random) ? ["a.example", "127.0.0.1", "x"].randomElement(using: &random)! : ""
+            let text =
+                start + host + (Bool.random(using: &random) ? "/" : "")
+                + (0..<Int.random(in: 0...4, using: &random)).map { _ in pieces.randomElement(using: &random)! }.joined()
+            guard let plain = WebURL(plain: text) else { continue }
+            plainCount += 1
+            let parsed = try WebURL(text, relativeTo: nil, naming: text)
+            #expect(
+                plain == parsed && plain.text == text && plain.host == parsed.host && plain.origin == parsed.origin,
+                "\(text)")
+        }
+        #expect(plainCount > 1000)
+        for text in ["http://a/", "https://a.b-c.example:8443/x/y_z.png?w=1&h=2", "http://10.0.0.1:81/~u/(1),2;3"] {
+            #expect(WebURL(plain: text) != nil, "\(text)")
+        }
+    }
+
     /// Browsers end the host at a backslash, libcurl counts it to the user's name: no two readers may see two hosts.
     @Test(arguments: [
         #"http://public.example\@127.0.0.1/"#, #"http://public.example:80\@127.0.0.1/"#, #"http:/\127.0.0.1/"#,

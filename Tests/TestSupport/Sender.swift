@@ -36,9 +36,19 @@ extension ServerProcess {
             var unread: Int32 = 0
             _ = ioctl(inputDescriptor, UInt(FIONREAD), &unread)
             let now = (work: processorTicks, unread: unread)
-            quiet = now == last ? quiet + 1 : 0
+            quiet = now == last && isAsleep ? quiet + 1 : 0
             last = now
             return isDone() || quiet == 60
+        }
+    }
+
+    /// `true` when no thread of the process has work: on a busy machine one that has may wait long for its turn.
+    private var isAsleep: Bool {
+        let folder = "/proc/\(process)/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return threads.allSatisfy { thread in
+            let stat = (try? String(contentsOfFile: "\(folder)/\(thread)/stat", encoding: .utf8)) ?? ""
+            return stat.isEmpty || stat.split(separator: ")").last?.hasPrefix(" S") == true
         }
     }
 

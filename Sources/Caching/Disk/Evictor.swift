@@ -294,7 +294,7 @@ struct Evictor: Sendable {
         for file in files {
             let path = disk.folder.blob(file)
             if rename(path, aside) == 0 {
-                if let number = Digest(hex: file.prefix { $0 != "." })?.rowNumber, disk.lending.isLent(number),
+                if let number = Digest(fileName: file)?.rowNumber, disk.lending.isLent(number),
                     // If the entry exists, with another file by now, the lease is for that file.
                     try writer.row(number) == nil, rename(aside, path) == 0
                 {

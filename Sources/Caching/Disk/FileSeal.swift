@@ -37,7 +37,7 @@ struct FileSeal {
     ///
     /// - Parameter fileName: The later name of the file.
     static func add(_ fileName: String, _ checksum: Digest, to file: borrowing Descriptor) {
-        guard let name = Digest(hex: fileName.prefix { $0 != "." }) else { return }
+        guard let name = Digest(fileName: fileName) else { return }
         let known = FileSeal(file).flatMap { $0.checksum == checksum ? $0 : nil }
         if let known, known.bears(name) { return }
         var bytes = known?.bytes ?? checksum.bytes

@@ -58,7 +58,7 @@ struct LeftoverCollector {
 
     /// Undoes a store that was killed or left halfway: nobody heard that it was done.
     private func undo(_ draft: String, _ fileName: String) throws {
-        guard let name = Digest(hex: fileName.prefix { $0 != "." }), let stamp = try FileStamp.existing(draft) else {
+        guard let name = Digest(fileName: fileName), let stamp = try FileStamp.existing(draft) else {
             return
         }
         try disk.index.write { writer in

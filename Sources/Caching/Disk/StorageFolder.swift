@@ -49,7 +49,7 @@ package final class StorageFolder: Sendable {
 
     /// The path of a blob by its file name.
     func blob(_ fileName: String) -> String {
-        String.joining(path, "/blobs/", fileName.prefix(2), "/", fileName)
+        String.joining(path, "/blobs/", String(decoding: fileName.utf8.prefix(2), as: UTF8.self), "/", fileName)
     }
 
     static func fileName(_ hex: String, _ fileExtension: String) -> String {

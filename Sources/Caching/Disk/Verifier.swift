@@ -230,7 +230,7 @@ struct Verifier {
             names = names.dropFirst(64)
             // Looked up with the reading connection first: nearly all of them are known.
             let strangers = try slice.filter { name in
-                guard let digest = Digest(hex: name.prefix { $0 != "." }) else { return true }
+                guard let digest = Digest(fileName: name) else { return true }
                 return try index.row(digest.rowNumber).map { $0.name != digest || $0.fileName != name } ?? true
             }
             guard !strangers.isEmpty else { continue }

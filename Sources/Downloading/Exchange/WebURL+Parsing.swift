@@ -22,7 +22,13 @@ extension WebURL {
     ///
     /// - Throws: ``ImageError/invalidURL(_:reason:)``; ``ImageError/connectionFailed(url:reason:)`` when libcurl cannot
     ///   be loaded.
-    package init(_ text: String) throws(ImageError) { try self.init(text, relativeTo: nil, naming: text) }
+    package init(_ text: String) throws(ImageError) {
+        if hc_load() == nil, let plain = WebURL(plain: text) {
+            self = plain
+        } else {
+            try self.init(text, relativeTo: nil, naming: text)
+        }
+    }
 
     /// The URL that a `Location` of this one refers to (RFC 9110, 10.2.2). Error messages show `source`.
     func following(_ location: String, naming source: String) throws(ImageError) -> WebURL {
@@ -30,7 +36,8 @@ extension WebURL {
         location.hasPrefix("#") ? self : try WebURL(location, relativeTo: self, naming: source)
     }
 
-    private init(_ text: String, relativeTo base: WebURL?, naming source: String) throws(ImageError) {
+    /// Parses the text by libcurl.
+    init(_ text: String, relativeTo base: WebURL?, naming source: String) throws(ImageError) {
         func invalid(_ reason: String) -> ImageError {
             .invalidURL(source, reason: base == nil ? reason : "It redirects to \"\(text.excerpt)\". \(reason)")
         }

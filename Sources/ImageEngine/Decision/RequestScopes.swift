@@ -23,10 +23,10 @@ final class RequestScopes: Sendable {
         case .named: return false
         case .credentials: break
         }
-        guard Resource(url: request.url).isOnNetwork else { return true }
-        return options.network.request.headers.isEmpty && options.network.request.authorization == nil
-            && !downloader.mayAddCredentials && knownLogins.isEmpty && !options.asksToModify
-            && !request.url.utf8.contains(UInt8(ascii: "@"))
+        let isPlain =
+            options.network.request.headers.isEmpty && options.network.request.authorization == nil
+            && !downloader.mayAddCredentials && knownLogins.isEmpty && !options.asksToModify && !request.url.has("@")
+        return isPlain || !ImageSource.isOnNetwork(request.url)
     }
 
     /// The entry that the response to a request goes to, unless its download is asked for further credentials.
@@ -132,7 +132,7 @@ final class RequestScopes: Sendable {
     /// The user and password in an http URL, as the download parses them.
     private static func credentials(in url: String) -> Authorization? {
         // Most URLs have none and are not parsed.
-        url.utf8.contains(UInt8(ascii: "@")) ? (try? WebURL(url))?.credentials : nil
+        url.has("@") ? (try? WebURL(url))?.credentials : nil
     }
 
     private func configuredLogin(of request: OutgoingRequest) -> String? {

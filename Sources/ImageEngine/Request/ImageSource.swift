@@ -13,7 +13,7 @@ enum ImageSource: Sendable {
     /// Parses the scheme of a URL and what it determines; http URLs are validated fully when they are loaded.
     init(url: String) throws(ImageError) {
         guard !url.isEmpty else { throw .invalidURL(url, reason: "It is empty.") }
-        guard !url.utf8.contains(0) else { throw .invalidURL(url, reason: "It contains a NUL.") }
+        guard !url.has("\0") else { throw .invalidURL(url, reason: "It contains a NUL.") }
         guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")) else {
             throw .invalidURL(url, reason: "It has no scheme; http, https, file and data are understood.")
         }
@@ -37,10 +37,12 @@ enum ImageSource: Sendable {
 
     /// `true` when the scheme of a URL is http or https, in any case. Allocates nothing, because hits call it.
     static func isOnNetwork(_ url: String) -> Bool {
-        var rest = url.utf8[...]
-        for letter in "http".utf8 where rest.popFirst().map({ $0 | 0x20 }) != letter { return false }
-        if rest.first.map({ $0 | 0x20 }) == UInt8(ascii: "s") { rest.removeFirst() }
-        return rest.first == UInt8(ascii: ":")
+        var url = url
+        return url.withUTF8 { url in
+            guard url.count >= 5, let start = url.baseAddress, strncasecmp(start, "http", 4) == 0 else { return false }
+            let rest = url[(url[4] | 0x20 == UInt8(ascii: "s") ? 5 : 4)...]
+            return rest.first == UInt8(ascii: ":")
+        }
     }
 
     /// The scheme of a URL in lower case; empty when it has none.

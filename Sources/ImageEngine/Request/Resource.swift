@@ -16,9 +16,8 @@ public struct Resource: Hashable, Sendable {
     /// The URL without its fragment, which is never sent and names no other image. What follows a `#` in a data URL is
     /// data.
     public static func withoutFragment(_ url: String) -> String {
-        guard let end = url.utf8.firstIndex(of: UInt8(ascii: "#")), ImageSource.scheme(of: url) != "data" else {
-            return url
-        }
+        guard url.has("#"), let end = url.utf8.firstIndex(of: UInt8(ascii: "#")), ImageSource.scheme(of: url) != "data"
+        else { return url }
         return String(url[..<end])
     }
 

@@ -109,9 +109,8 @@ extension ServerSetting {
         ServerSetting(
             "networkPolicy", .choice,
             """
-            The networks to load from. public: only public ones. any: all. noCrossover: also this machine and private \
-            networks if the URL itself names them, but not if a redirect leads there, or a name that had a more public \
-            address before.
+            The networks to load from: only public ones (public), all (any), or private ones and this machine too, unless a \
+            redirect leads there or a name that had a more public address before (noCrossover).
             """,
             \.engine.downloader.policy.reach),
         ServerSetting(
