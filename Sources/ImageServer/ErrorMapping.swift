@@ -137,13 +137,14 @@ extension ImageError.Attempt {
     /// The attempt as an object of the protocol.
     fileprivate var members: [RPCError.Member] {
         let error = error.first.rpcError()
+        let milliseconds = Int(min(max(seconds, 0), 1e9) * 1000)
         return [
             RPCError.Member("url", .string(url.excerpt)),
             RPCError.Member("code", .integer(error.code)), RPCError.Member("name", .string(error.name)),
             RPCError.Member("message", .string(error.message)),
-            RPCError.Member("milliseconds", .integer(Int(min(max(seconds, 0), 1e9) * 1000))),
-            RPCError.Member("bytes", .integer(bytes)),
-        ] + (status.map { [RPCError.Member("status", .integer($0))] } ?? [])
+        ] + RenamedMember.seconds.members(.number(Double(milliseconds) / 1000), former: .integer(milliseconds))
+            + RenamedMember.byteCount.members(.integer(bytes))
+            + (status.map { RenamedMember.statusCode.members(.integer($0)) } ?? [])
     }
 }
 

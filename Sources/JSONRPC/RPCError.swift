@@ -6,6 +6,7 @@ public struct RPCError: Error, Sendable, Equatable {
     public enum Detail: Sendable, Equatable {
         case string(String)
         case integer(Int)
+        case number(Double)
         case boolean(Bool)
         case strings([String])
         case objects([[Member]])
@@ -78,6 +79,7 @@ extension RPCError.Detail {
         switch self {
         case .string(let text): writer.write(text)
         case .integer(let number): writer.write(number)
+        case .number(let number): writer.write(number)
         case .boolean(let flag): writer.write(flag)
         case .strings(let list): writer.array { array in list.forEach { array.write($0) } }
         case .objects(let list):

@@ -24,17 +24,23 @@ public enum TextTable {
 
     /// The members of an object, one per line: name and value. Nested members are named with a dot; byte counts are
     /// also given in larger units.
-    public static func fields(of view: borrowing JSONView) -> String {
+    ///
+    /// - Parameter hidden: The names of members that are left out wherever they are.
+    public static func fields(of view: borrowing JSONView, leavingOut hidden: Set<String> = []) -> String {
         var rows: [[String]] = []
-        collect(view, "", &rows)
+        collect(view, "", hidden, &rows)
         return columns(rows, [.left, .left])
     }
 
-    private static func collect(_ view: borrowing JSONView, _ prefix: String, _ rows: inout [[String]]) {
+    private static func collect(
+        _ view: borrowing JSONView, _ prefix: String, _ hidden: Set<String>, _ rows: inout [[String]]
+    ) {
         view.forEachMember { name, value in
-            let name = prefix + String(decoding: name, as: UTF8.self)
+            let own = String(decoding: name, as: UTF8.self)
+            if hidden.contains(own) { return }
+            let name = prefix + own
             switch value.kind {
-            case .object: collect(value, name + ".", &rows)
+            case .object: collect(value, name + ".", hidden, &rows)
             case .array: rows.append([name.forTerminal, list(value)])
             default: rows.append([name.forTerminal, text(value, named: name)])
             }
@@ -56,7 +62,7 @@ public enum TextTable {
         case .null: return "-"
         case .integer:
             let number = view.integer ?? 0
-            let isSize = name.hasSuffix("ytes") && number >= 1000
+            let isSize = ["ytes", "yteCount", "ytesLimit"].contains(where: name.hasSuffix) && number >= 1000
             return ByteText.grouped(number) + (isSize ? " (\(ByteText.text(number)))" : "")
         case .real: return view.number.map { "\($0)" } ?? "-"
         case .array, .object: return "…"

@@ -29,7 +29,7 @@ struct ServeOptions: ParsableArguments, CustomReflectable {
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)
         file = try values.decode(Option<String?>.self, forKey: Self.config).wrappedValue
-        for setting in ServerSetting.all {
+        for setting in ServerSetting.accepted {
             let key = Key(stringValue: setting.name)
             if setting.form == .boolean {
                 if try values.decode(Flag<Bool>.self, forKey: key).wrappedValue { given[setting.name] = "true" }
@@ -47,7 +47,8 @@ struct ServeOptions: ParsableArguments, CustomReflectable {
         let file = Option<String?>(help: help, completion: .file())
         return Mirror(
             self,
-            children: [(Self.config.stringValue, file as Any)] + ServerSetting.all.map { ($0.name, $0.definition) })
+            children: [(Self.config.stringValue, file as Any)]
+                + ServerSetting.accepted.map { ($0.name, $0.definition) })
     }
 
     /// The settings of a server.
@@ -63,7 +64,8 @@ extension ServerSetting {
     /// The flag or option of ArgumentParser for this setting.
     fileprivate var definition: Any {
         guard form != .boolean else { return Flag<Bool>(wrappedValue: false, name: .customLong(flag), help: "\(help)") }
-        let help = ArgumentHelp("\(help) Default: \(defaultText).", valueName: form.placeholder)
+        let help = ArgumentHelp(
+            "\(help) Default: \(defaultText).", valueName: form.placeholder, visibility: isFormer ? .hidden : .default)
         return Option<String?>(name: .customLong(flag), help: help, completion: form.completion)
     }
 }
@@ -75,7 +77,7 @@ extension SettingForm {
         case .choice(let choices): .list(choices)
         case .file: .file()
         case .folder: .directory
-        case .boolean, .integer, .text: nil
+        case .boolean, .integer, .number, .text: nil
         }
     }
 }

@@ -25,8 +25,7 @@ struct ServerAssembly {
             manager: manager, limits: limits, sources: settings.sources,
             delegateTimeout: Double(configuration.delegateTimeout))
         server.useActivityDelays(
-            activation: Double(configuration.activationDelay) / 1000,
-            completion: Double(configuration.completionDelay) / 1000)
+            activation: configuration.activateAfter, completion: configuration.completeAfter)
         StderrLog.forward { [weak server] in server?.report(level: $0, message: $1, metadata: $2) }
     }
 

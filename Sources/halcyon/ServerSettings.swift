@@ -19,7 +19,7 @@ struct ServerSettings {
     ///   - file: The configuration file that the command line names.
     init(given: [String: String] = [:], file: String? = nil) throws {
         configuration.engine.fit(.own)
-        for setting in ServerSetting.all {
+        for setting in ServerSetting.accepted {
             if let text = given[setting.name] {
                 try set(setting, text, .flag) { ValidationError("--\(setting.flag) \($0).") }
             } else if let text = environmentVariable(setting.variable) {
@@ -62,7 +62,7 @@ struct ServerSettings {
         do { content = try ConfigurationFile(parsing: bytes) } catch {
             throw StartFailure(description: "The configuration file \(path) cannot be used: \(error)")
         }
-        for setting in ServerSetting.all {
+        for setting in ServerSetting.accepted {
             guard let text = content.values[setting.name] else { continue }
             try set(setting, text, .file) { StartFailure(description: "\(path): \"\(setting.name)\" \($0).") }
         }

@@ -186,7 +186,7 @@ class Run:
                 if partial(self.cache):
                     self.breach("leftovers", f"{partial(self.cache)} in partial/ after verify")
             disk = server.result("calculateSize")["disk"]
-            said, walked = disk["bytes"] + disk.get("leasedBytes", 0), unique_bytes(self.cache)
+            said, walked = disk["byteCount"] + disk.get("leasedBytes", 0), unique_bytes(self.cache)
             if said != walked:
                 say = self.breach if "verify" in self.known else lambda kind, _: self.report.count(f"{kind}, unverified")
                 say("sizes", f"{said} bytes by the index, {walked} by a walk over the files")

@@ -37,7 +37,7 @@ def sample(crowd: Crowd) -> None:
         while not crowd.over.wait(0.02):
             disk = server.result("calculateSize")["disk"]
             crowd.report.count("size samples")
-            if disk["bytes"] > crowd.options.limit:
+            if disk["byteCount"] > crowd.options.limit:
                 crowd.report.breach("over limit", f"{disk['bytes']} bytes of {crowd.options.limit}")
 
 

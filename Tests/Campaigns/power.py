@@ -105,7 +105,7 @@ def judge(report: Report, place: str, folder: str, boot: str, ever: dict[str, se
         began = time.monotonic()
         while True:
             disk = server.result("calculateSize")["disk"]
-            said, walked = disk["bytes"] + disk["leasedBytes"], unique_bytes(os.path.join(folder, "default"))
+            said, walked = disk["byteCount"] + disk["leasedBytes"], unique_bytes(os.path.join(folder, "default"))
             if said == walked or time.monotonic() - began > 5:
                 break
             time.sleep(0.2)

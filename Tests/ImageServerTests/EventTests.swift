@@ -78,12 +78,13 @@ import Testing
             try sent.all.first?.params
                 == JSON(
                     #"""
-                    {"url":"http://a/1","finalURL":"http://a/2","status":200,"bytes":5,"resumedBytes":0,"seconds":1.25,
+                    {"url":"http://a/1","finalUrl":"http://a/2","finalURL":"http://a/2","statusCode":200,"status":200,
+                    "byteCount":5,"bytes":5,"resumedBytes":0,"seconds":1.25,
                     "timings":{"dns":0.5,"connect":0.123457,"tls":0.0,"firstByte":1.0},"reused":true,"redirects":1,
                     "httpVersion":"1.1","fromRevalidation":false,"error":null}
                     """#))
         #expect(sent.all.map { $0.params?["error"] } == [.null, .string("timedOut"), .string("requestCancelled")])
-        #expect(sent.all.last?.params?["status"] == .null)
+        #expect(sent.all.last?.params?["statusCode"] == .null)
         server.subscriptions.remove(["download/didFinish"])
         server.report(report)
         #expect(sent.all.count == 3)

@@ -54,6 +54,8 @@ public indirect enum JSON: Equatable, Sendable {
     public var string: String? { if case .string(let text) = self { text } else { nil } }
     /// The value of an integer.
     public var integer: Int? { if case .integer(let number) = self { number } else { nil } }
+    /// The number, when it was written with a fraction or an exponent.
+    public var real: Double? { if case .real(let number) = self { number } else { nil } }
     /// The value of a boolean.
     public var boolean: Bool? { if case .boolean(let flag) = self { flag } else { nil } }
     /// The elements of an array.

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, List, Optional, Set, Tuple, Union
 
-from .protocol import Protocol, Schema, description, first_upper, named_types
+from .protocol import Protocol, Schema, description, first_upper, former_of, named_types
 from .words import MEMBERS, SUMMARIES
 
 
@@ -72,6 +72,8 @@ class Member:
     type: Type
     required: bool
     doc: str
+    is_former: bool = False
+    """Whether it is the former name of another member."""
 
 
 @dataclass
@@ -91,7 +93,7 @@ class Definition:
 
 _NOT_OF_THE_SHAPE = {
     *("description", "default", "title", "minimum", "maximum", "exclusiveMinimum", "pattern", "minLength", "minItems"),
-    *("maxItems", "additionalProperties", "patternProperties"),
+    *("maxItems", "additionalProperties", "patternProperties", "deprecated", "x-formerNameOf"),
 }
 
 
@@ -227,7 +229,10 @@ class Catalog:
         base_name = self._naming.names.get(base, base) if base else None
         required = schema.get("required", [])
         members = [
-            Member(key, self.type(inner, "%s.%s" % (path, key)), key in required, member_doc(path, key, inner))
+            Member(
+                *(key, self.type(inner, "%s.%s" % (path, key)), key in required),
+                *(member_doc(path, key, inner), former_of(inner) is not None),
+            )
             for key, inner in schema["properties"].items()
             if key not in inherited or _shape(inner) != _shape(inherited[key])
         ]

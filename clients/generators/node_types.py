@@ -217,7 +217,7 @@ def definition_lines(definition: Definition) -> List[str]:
         base = " extends Omit<%s, %s>" % (definition.base, names)
     lines.append("export interface %s%s {" % (definition.name, base))
     for member in definition.members:
-        lines += comment(member.doc, "  ")
+        lines += comment(("@deprecated " if member.is_former else "") + member.doc, "  ")
         mark = "" if member.required else "?"
         written = WHOLE.get((definition.name, member.name)) or text(member.type)
         lines += declared("%s%s: " % (member.name, mark), written, ";", "  ")

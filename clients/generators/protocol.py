@@ -50,11 +50,29 @@ def without_null(schema: Any) -> Any:
     return found
 
 
+def with_former_names(schema: Any) -> Any:
+    """The schema whose objects have the former name of a member wherever they have the member, as the server sends it."""
+    if isinstance(schema, list):
+        return [with_former_names(value) for value in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: with_former_names(value) for name, value in schema.items()}
+    properties, required = found.get("properties"), found.get("required")
+    if isinstance(properties, dict) and isinstance(required, list):
+        found["required"] = required + [name for name, one in properties.items() if former_of(one) in required]
+    return found
+
+
+def former_of(schema: Any) -> Optional[str]:
+    """The name that a member has now, if the schema is that of its former name."""
+    return schema.get("x-formerNameOf") if isinstance(schema, dict) else None
+
+
 class Protocol:
     """The document, and what the clients need of it."""
 
     def __init__(self, document: Dict[str, Any]) -> None:
-        document = without_null(document)
+        document = with_former_names(without_null(document))
         self.schemas: Dict[str, Schema] = document["components"]["schemas"]
         self.errors: Dict[str, Any] = document["components"]["errors"]
         self.events: List[Dict[str, Any]] = document["x-events"]

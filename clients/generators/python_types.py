@@ -1,5 +1,6 @@
 """The types of the Python client: what is sent and told as TypedDicts, most results as dataclasses, errors as classes."""
 
+import re
 from typing import Dict, List, Sequence
 
 from .catalog import (
@@ -239,7 +240,8 @@ def data_class(definition: Definition, catalog: Catalog) -> List[str]:
             ending += "  # type: ignore[assignment]"
         lines += wrapped(snake(member.name) + ": ", text, ending, "    ")
         if member.doc:
-            lines += docstring([in_words(member.doc)], "    ")
+            doc = re.sub(r"(?<=^Former name of )\w+", lambda now: snake(now.group()), member.doc)
+            lines += docstring([in_words(doc)], "    ")
     if not definition.base:
         lines += ["    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)"]
         lines += ['    """What a newer server told besides, by its names on the wire."""']

@@ -4,7 +4,7 @@ import json
 from typing import Dict, List, Tuple
 
 from .language import Language
-from .protocol import NOTE, Protocol, description, named_types, type_name
+from .protocol import NOTE, Protocol, description, former_of, named_types, type_name
 
 
 class TypeScript(Language):
@@ -38,7 +38,8 @@ def typescript_types(protocol: Protocol) -> str:
             required = schema.get("required", [])
             for member, inner in schema["properties"].items():
                 if description(inner):
-                    lines.append("  /** %s */" % description(inner).replace("*/", "*\u2215"))
+                    mark = "@deprecated " if former_of(inner) else ""
+                    lines.append("  /** %s%s */" % (mark, description(inner).replace("*/", "*\u2215")))
                 lines.append("  %s%s: %s;" % (member, "" if member in required else "?", ts.type(inner)))
             lines.append("}")
         else:

@@ -10,10 +10,10 @@ package struct ServerConfiguration: Sendable {
     package var framing: MessageFraming?
     /// The largest size of what is made for the client and not yet read by it, in bytes.
     package var outputLimit = 64 << 20
-    /// The time that downloads run before clients are told of activity, in milliseconds.
-    package var activationDelay = 1000
-    /// The time without downloads before clients are told of their end, in milliseconds.
-    package var completionDelay = 170
+    /// The time that downloads run before clients are told of activity, in seconds.
+    package var activateAfter = 1.0
+    /// The time without downloads before clients are told of their end, in seconds.
+    package var completeAfter = 0.17
     /// The longest wait for the client's answer to a question, in seconds.
     package var delegateTimeout = 10
     /// The lowest level that is logged.

@@ -5,8 +5,12 @@ extension ServerSetting {
     /// Every setting of the process, in the order of the help and of `halcyon config`. A new one is added here only.
     package static let all = storage + downloads + times + network + process
 
+    /// Every setting under each name that sets it: a former name before the name itself, which so counts within a source
+    /// that has both.
+    package static let accepted = all.flatMap { $0.former + [$0] }
+
     /// The setting with that name in the configuration file.
-    static func named(_ name: String) -> ServerSetting? { all.first { $0.name == name } }
+    static func named(_ name: String) -> ServerSetting? { accepted.first { $0.name == name } }
 
     private static let storage = [
         ServerSetting(
@@ -79,12 +83,13 @@ extension ServerSetting {
 
     private static let times = [
         ServerSetting(
-            "activationDelay", .integer(atLeast: 0, "milliseconds"),
-            "The time that downloads run before clients are told of activity, in milliseconds.", \.activationDelay),
+            "activateAfter", .seconds(upTo: 86_400),
+            "The time that downloads run before clients are told of activity, in seconds.",
+            former: ("activationDelay", .milliseconds), \.activateAfter),
         ServerSetting(
-            "completionDelay", .integer(atLeast: 0, "milliseconds"),
-            "The time without downloads before clients are told of the end of activity, in milliseconds.",
-            \.completionDelay),
+            "completeAfter", .seconds(upTo: 86_400),
+            "The time without downloads before clients are told of the end of activity, in seconds.",
+            former: ("completionDelay", .milliseconds), \.completeAfter),
         ServerSetting(
             "cleanInterval", .integer(atLeast: 0, "seconds"),
             "The time between two cleanings of the caches while the server is idle, in seconds; 0 for never.",

@@ -6,7 +6,7 @@ typealias SettingPlace<Settings, Value> = any WritableKeyPath<Settings, Value> &
 /// A setting of the server's process: one value that everything about it is made from.
 ///
 /// Command line, help, completions, manual page, environment, configuration file, `halcyon config`, `configure` and the
-/// tables of the documentation all read ``all``.
+/// tables of the documentation all read ``all``; what accepts former names too reads ``accepted``.
 package struct ServerSetting: Sendable {
     /// The name in the configuration file, such as `diskLimit`.
     package let name: String
@@ -20,6 +20,10 @@ package struct ServerSetting: Sendable {
     package let withoutFile: String?
     /// The setting of `configure` for the same value of the downloader; `nil` when clients cannot change it there.
     let downloaderField: SettingField<Downloader>?
+    /// The setting under names that it once had, which are accepted like its own, and hidden in the help.
+    private(set) var former: [ServerSetting] = []
+    /// `true` when the name is a former one.
+    package private(set) var isFormer = false
     /// `true` when `config` shows the value as a setting of caches, under another name.
     let isOfCaches: Bool
     /// Reads a text, and adds the value to what a source says.
@@ -71,19 +75,29 @@ package struct ServerSetting: Sendable {
 
 extension ServerSetting {
     /// A setting of the process at `place`.
+    ///
+    /// - Parameter former: The name that it once had, and the type of its value under that name.
     init<Value>(
         _ name: String, _ type: SettingType<Value>, _ help: String, default words: String? = nil,
-        withoutFile: String? = nil, _ place: SettingPlace<ServerConfiguration, Value>
+        withoutFile: String? = nil, former: (name: String, type: SettingType<Value>)? = nil,
+        _ place: SettingPlace<ServerConfiguration, Value>
     ) {
-        self.init(
-            name: name, form: type.form, help: help, defaultWords: words, withoutFile: withoutFile,
-            downloaderField: nil, isOfCaches: false
-        ) { (text, isInFile, layer) throws(SettingProblem) in
-            let value = try type.read(text, isInFile)
-            layer.process.set(name) { $0[keyPath: place] = value }
-        } value: {
-            type.literal($0[keyPath: place])
+        func setting(_ written: String, _ type: SettingType<Value>) -> ServerSetting {
+            ServerSetting(
+                name: written, form: type.form, help: help, defaultWords: words, withoutFile: withoutFile,
+                downloaderField: nil, isOfCaches: false
+            ) { (text, isInFile, layer) throws(SettingProblem) in
+                let value = try type.read(text, isInFile)
+                layer.process.set(name) { $0[keyPath: place] = value }
+            } value: {
+                type.literal($0[keyPath: place])
+            }
         }
+        self = setting(name, type)
+        guard let former else { return }
+        var alias = setting(former.name, former.type)
+        alias.isFormer = true
+        self.former = [alias]
     }
 
     /// A setting of the downloader at `place`, which clients may change too.

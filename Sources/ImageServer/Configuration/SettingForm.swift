@@ -6,6 +6,8 @@ package enum SettingForm: Sendable, Equatable {
     case boolean
     /// An integer of that unit.
     case integer(unit: String)
+    /// A number of that unit, with or without a fraction.
+    case number(unit: String)
     /// One of these words.
     case choice([String])
     /// The path of a file.
@@ -19,7 +21,7 @@ package enum SettingForm: Sendable, Equatable {
     package var placeholder: String {
         switch self {
         case .boolean: "boolean"
-        case .integer(let unit): unit
+        case .integer(let unit), .number(let unit): unit
         case .choice(let choices): choices.joined(separator: "|")
         case .file: "file"
         case .folder: "folder"
@@ -27,7 +29,7 @@ package enum SettingForm: Sendable, Equatable {
         }
     }
 
-    /// The text of a value in the configuration file, which has integers and booleans as JSON does.
+    /// The text of a value in the configuration file, which has numbers and booleans as JSON does.
     func text(of view: JSONView) throws(Mismatch) -> String {
         switch self {
         case .boolean:
@@ -36,6 +38,9 @@ package enum SettingForm: Sendable, Equatable {
         case .integer:
             guard let value = view.integer else { throw .expected("an integer", view) }
             return String(value)
+        case .number:
+            guard let value = view.number else { throw .expected("a number", view) }
+            return value.shortest
         case .choice, .file, .folder, .text:
             guard let value = view.string else { throw .expected("a string", view) }
             return value

@@ -34,6 +34,28 @@ extension SettingType where Value: SettingNumber {
     }
 }
 
+extension SettingType<Double> {
+    /// A number of seconds, at most `high`.
+    static func seconds(upTo high: Int) -> SettingType {
+        SettingType(form: .number(unit: "seconds")) { (text, _) throws(SettingProblem) in
+            guard let number = Double(text), (0...Double(high)).contains(number) else {
+                throw SettingProblem("must be a number from 0 to \(high), not \"\(text)\"")
+            }
+            return number
+        } literal: {
+            $0.literal
+        }
+    }
+
+    /// A number of seconds that is written in whole milliseconds.
+    static let milliseconds = SettingType(form: .integer(unit: "milliseconds")) {
+        (text, isInFile) throws(SettingProblem) in
+        Double(try SettingType<Int>.integer(atLeast: 0).read(text, isInFile)) / 1000
+    } literal: {
+        .integer(Int($0 * 1000))
+    }
+}
+
 extension SettingType<Bool> {
     /// `true` or `false`.
     static let boolean = SettingType(form: .boolean) { (text, _) throws(SettingProblem) in

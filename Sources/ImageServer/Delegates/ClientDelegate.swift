@@ -32,7 +32,7 @@ final class ClientDelegate: DownloadDelegate {
     func redirect(_ request: DownloadDraft, from url: String, status: Int) async throws -> DownloadDraft? {
         try await ask(.redirect, default: request) { params in
             params.field("from", url)
-            params.field("status", status)
+            params.field(.statusCode, status)
             params.field("url", request.url)
             params.field("method", request.method.rawValue)
             params.field("headers", request.headers)
@@ -44,7 +44,7 @@ final class ClientDelegate: DownloadDelegate {
     func accepts(status: Int, contentType: String?, url: String) async throws -> Bool? {
         try await ask(.validateStatus, default: nil) { params in
             params.field("url", url)
-            params.field("status", status)
+            params.field(.statusCode, status)
             params.field("contentType", contentType)
         } decode: {
             try DelegateAnswers.acceptance($0)

@@ -32,15 +32,17 @@ struct Delegation: Sendable {
         name: "downloader/redirect", question: .redirect,
         summary:
             "How is this redirect to be followed? Null stops here, and the answer that redirects is judged as it is.",
-        params: object([
-            ("from", textSchema), ("status", ["type": "integer"]), ("url", textSchema),
-            ("method", RequestMethod.schema), ("headers", HeaderFields.schema),
-        ]), result: draft)
+        params: object(
+            [("from", textSchema)] + RenamedMember.statusCode.properties(["type": "integer"]) + [
+                ("url", textSchema), ("method", RequestMethod.schema), ("headers", HeaderFields.schema),
+            ]), result: draft)
 
     static let validateStatus = Delegation(
         name: "downloader/validateStatus", question: .validateStatus,
         summary: "Is the body of this answer wanted? Null judges it by validStatusCodes.",
-        params: object([("url", textSchema), ("status", ["type": "integer"]), ("contentType", textOrNullSchema)]),
+        params: object(
+            [("url", textSchema)] + RenamedMember.statusCode.properties(["type": "integer"])
+                + [("contentType", textOrNullSchema)]),
         result: orNull(object([("accept", flagSchema)])))
 
     static let challenge = Delegation(
@@ -69,10 +71,7 @@ struct Delegation: Sendable {
     ]
 
     private static func object(_ members: [(String, JSONLiteral)]) -> JSONLiteral {
-        [
-            "type": "object", "properties": .object(members), "required": .array(members.map { .string($0.0) }),
-            "additionalProperties": false,
-        ]
+        .object(ofAll: members).adding([("additionalProperties", false)])
     }
 
     private static func orNull(_ schema: JSONLiteral) -> JSONLiteral { ["oneOf": [schema, ["type": "null"]]] }

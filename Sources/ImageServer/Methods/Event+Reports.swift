@@ -7,27 +7,23 @@ extension Event {
     static let didFinish = Event(
         name: "download/didFinish",
         summary: "A transfer has ended, well or not: once each, however many requests shared it.",
-        params: [
-            "type": "object",
-            "properties": [
-                "url": textSchema, "finalURL": textSchema, "status": ["type": ["integer", "null"]],
-                "bytes": countSchema, "resumedBytes": countSchema, "seconds": seconds,
-                "timings": [
-                    "type": "object",
-                    "properties": [
-                        "dns": seconds, "connect": seconds, "tls": seconds,
-                        "firstByte": ["type": ["number", "null"], "minimum": 0],
-                    ],
-                    "required": ["dns", "connect", "tls", "firstByte"],
-                ],
-                "reused": flagSchema, "redirects": countSchema, "httpVersion": textOrNullSchema,
-                "fromRevalidation": flagSchema, "error": textOrNullSchema,
-            ],
-            "required": [
-                "url", "finalURL", "status", "bytes", "resumedBytes", "seconds", "timings", "reused", "redirects",
-                "httpVersion", "fromRevalidation", "error",
-            ],
-        ])
+        params: .object(ofAll: transfer))
+
+    private static let transfer: [(String, JSONLiteral)] =
+        [("url", textSchema)] + RenamedMember.finalUrl.properties(textSchema)
+        + RenamedMember.statusCode.properties(["type": ["integer", "null"]])
+        + RenamedMember.byteCount.properties(countSchema) + [
+            ("resumedBytes", countSchema), ("seconds", secondsSchema),
+            (
+                "timings",
+                .object(ofAll: [
+                    ("dns", secondsSchema), ("connect", secondsSchema), ("tls", secondsSchema),
+                    ("firstByte", ["type": ["number", "null"], "minimum": 0]),
+                ])
+            ),
+            ("reused", flagSchema), ("redirects", countSchema), ("httpVersion", textOrNullSchema),
+            ("fromRevalidation", flagSchema), ("error", textOrNullSchema),
+        ]
 
     /// The event of a line in the log.
     static let log = Event(
@@ -41,8 +37,6 @@ extension Event {
             ],
             "required": ["level", "message", "metadata"],
         ])
-
-    private static let seconds: JSONLiteral = ["type": "number", "minimum": 0]
 }
 
 extension ImageServer {
@@ -52,9 +46,9 @@ extension ImageServer {
             notify(Event.didFinish.name) { writer in
                 writer.object { params in
                     params.field("url", download.url)
-                    params.field("finalURL", download.finalURL)
-                    params.field("status", download.status)
-                    params.field("bytes", download.bytes)
+                    params.field(.finalUrl, download.finalURL)
+                    params.field(.statusCode, download.status)
+                    params.field(.byteCount, download.bytes)
                     params.field("resumedBytes", download.resumedBytes)
                     params.field("seconds", seconds: download.seconds)
                     params.key("timings")

@@ -9,18 +9,13 @@ struct DownloadReply: WireObject {
     static let name = "DownloadResult"
 
     private static let names = [
-        "format", "mimeType", "width", "height", "frameCount", "delays", "loopCount", "byteCount", "data", "url",
-        "etag",
-        "lastModified",
+        "format", "mimeType", "width", "height", "frameCount", "frameSeconds", "loopCount", "byteCount", "data",
+        "url", "etag", "lastModified",
     ]
 
     static let fields: [WireField<DownloadReply>] = ImageReply.imageFields.filter {
         names.contains($0.name.description)
-    }.map { field in
-        WireField(field.name, field.summary, field.schema, isOptional: field.isOptional) {
-            field.write($0.reply, &$1)
-        }
-    }
+    }.map { field in field.within { $0.reply } }
 }
 
 /// The content of a reply to `download`: the bytes, or none.

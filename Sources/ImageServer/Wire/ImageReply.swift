@@ -45,10 +45,10 @@ struct ImageReply: WireObject {
             $1.field("frameCount", $0.image.record.header.frameCount)
         },
         WireField(
-            "delays", "How long each frame of an animation is shown, in milliseconds, where that is known.",
-            delaySchema, isOptional: true
+            .frameSeconds, "How long each frame of an animation is shown, in seconds, where that is known.",
+            frameSecondsSchema, isOptional: true
         ) {
-            if let timing = $0.image.record.timing { $1.write(delays: timing.delays) }
+            if let timing = $0.image.record.timing { $1.field(frameSeconds: timing.delays) }
         },
         WireField(
             "loopCount", "How often an animation is played, where that is known; 0 for ever.", countSchema,
@@ -135,7 +135,7 @@ struct ImageReply: WireObject {
                 writer.field("frameCount", pixels.frameCount)
                 writer.field("byteCount", pixels.byteCount)
                 writer.field("loopCount", pixels.loopCount)
-                writer.write(delays: pixels.delays)
+                writer.field(frameSeconds: pixels.delays)
             }
         },
         leased,
@@ -217,27 +217,11 @@ struct ImageReply: WireObject {
 
 extension NotStoredReason: NamedValue {}
 
-/// The schema of a list of delays.
-let delaySchema: JSONLiteral = ["type": "array", "items": countSchema]
-
-extension JSONWriter {
-    /// Writes the display times of the frames.
-    mutating func write(delays: [Int]) {
-        key("delays")
-        array { writer in
-            for delay in delays { writer.write(delay) }
-        }
-    }
-}
-
-private let pixelSchema: JSONLiteral = [
-    "type": "object",
-    "properties": [
-        "path": textSchema, "uri": textSchema, "width": countSchema, "height": countSchema, "stride": countSchema,
-        "frameCount": countSchema, "byteCount": countSchema, "loopCount": countSchema,
-        "delays": delaySchema,
-    ], "required": ["path", "uri", "width", "height", "stride", "frameCount", "byteCount", "loopCount", "delays"],
-]
+private let pixelSchema: JSONLiteral = .object(
+    ofAll: [
+        ("path", textSchema), ("uri", textSchema), ("width", countSchema), ("height", countSchema),
+        ("stride", countSchema), ("frameCount", countSchema), ("byteCount", countSchema), ("loopCount", countSchema),
+    ] + RenamedMember.frameSeconds.properties(frameSecondsSchema))
 
 /// The result of `store`.
 struct StoreReply: WireObject {

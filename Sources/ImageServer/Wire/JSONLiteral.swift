@@ -51,6 +51,16 @@ indirect enum JSONLiteral: Sendable, ExpressibleByStringLiteral, ExpressibleByIn
         return .object(own + members)
     }
 
+    /// The schema of an object that has all members of `required`, and may have others. Former names are not required.
+    static func object(
+        ofAll required: [(String, JSONLiteral)], ofSome optional: [(String, JSONLiteral)] = []
+    ) -> JSONLiteral {
+        [
+            "type": "object", "properties": .object(required + optional),
+            "required": .array(required.filter { !$0.1.isFormerMember }.map { .string($0.0) }),
+        ]
+    }
+
     /// The schema of a member that may be left out: null says the same. Generators of clients know it by `x-omittable`.
     var orNull: JSONLiteral { nullable.adding([("x-omittable", true)]) }
 

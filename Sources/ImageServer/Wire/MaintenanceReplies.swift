@@ -85,7 +85,7 @@ struct CleanReply: WireObject {
 
     static let fields: [WireField<CleanReply>] = [
         .count("count", "Images removed.") { $0.report.hashes.count },
-        .count("bytes", "Bytes of their files.") { $0.report.bytes },
+        .count(.byteCount, "Bytes of their files.") { $0.report.bytes },
         WireField(
             "hashes", "The hashes of their keys, which named the files.", ["type": "array", "items": textSchema]
         ) {
@@ -116,7 +116,7 @@ struct VerifyReply: WireObject {
 
     static let fields: [WireField<VerifyReply>] = [
         .count("checked", "Entries looked at.", \.found.checked),
-        .count("bytes", "Bytes read.", \.found.bytes),
+        .count(.byteCount, "Bytes read.", \.found.bytes),
         .count("damaged", "Entries whose files are not what was stored; taken out.", \.found.damaged),
         .count("missing", "Entries without files; taken out.", \.found.missing),
         .count("adopted", "Images without entries; taken in.", \.found.adopted),

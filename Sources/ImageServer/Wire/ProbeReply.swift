@@ -22,11 +22,11 @@ struct ProbeReply: WireObject {
             $0.found.probe.frameCount
         },
         WireField(
-            "delays",
-            "How long each frame of an animation is shown, in milliseconds; left out when its start does not tell.",
-            delaySchema, isOptional: true
+            .frameSeconds,
+            "How long each frame of an animation is shown, in seconds; left out when its start does not tell.",
+            frameSecondsSchema, isOptional: true
         ) {
-            if let timing = $0.found.probe.timing { $1.write(delays: timing.delays) }
+            if let timing = $0.found.probe.timing { $1.field(frameSeconds: timing.delays) }
         },
         WireField(
             "loopCount", "How often an animation is played, 0 for ever; left out when its start does not tell.",

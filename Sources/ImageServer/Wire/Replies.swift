@@ -63,14 +63,10 @@ struct SizeReply: WireObject {
 
     static let name = "SizeResult"
 
-    private static let tier: JSONLiteral = [
-        "type": "object",
-        "properties": [
-            "count": countSchema, "bytes": countSchema, "allocatedBytes": countSchema, "limitBytes": countSchema,
-            "leasedBytes": countSchema,
-        ],
-        "required": ["count", "bytes", "limitBytes"],
-    ]
+    private static let tier: JSONLiteral = .object(
+        ofAll: [("count", countSchema)] + RenamedMember.byteCount.properties(countSchema)
+            + RenamedMember.bytesLimit.properties(countSchema),
+        ofSome: [("allocatedBytes", countSchema), ("leasedBytes", countSchema)])
 
     static let fields: [WireField<SizeReply>] = [
         WireField(
@@ -82,9 +78,9 @@ struct SizeReply: WireObject {
             $1.key("disk")
             $1.object { writer in
                 writer.field("count", tier.count)
-                writer.field("bytes", tier.bytes)
+                writer.field(.byteCount, tier.bytes)
                 writer.field("allocatedBytes", tier.allocatedBytes)
-                writer.field("limitBytes", tier.limitBytes)
+                writer.field(.bytesLimit, tier.limitBytes)
                 writer.field("leasedBytes", tier.leasedBytes)
             }
         },
@@ -93,8 +89,8 @@ struct SizeReply: WireObject {
             $1.key("memory")
             $1.object { writer in
                 writer.field("count", tier.count)
-                writer.field("bytes", tier.bytes)
-                writer.field("limitBytes", tier.limitBytes)
+                writer.field(.byteCount, tier.bytes)
+                writer.field(.bytesLimit, tier.limitBytes)
             }
         },
     ]
@@ -108,7 +104,7 @@ struct ClearReply: WireObject {
 
     static let fields: [WireField<ClearReply>] = [
         .count("count", "Entries removed.") { $0.removal.count },
-        .count("bytes", "Bytes freed.") { $0.removal.bytes },
+        .count(.byteCount, "Bytes freed.") { $0.removal.bytes },
         .count("leased", "About how many paths that were lent out went before their time.") { $0.removal.leased },
     ]
 }
@@ -167,21 +163,19 @@ struct StatsReply: WireObject {
         WireField(
             "output",
             "What is made for the client and not yet read by it: the bytes held, their limit (outputLimit), and how often requests had to wait for the client to read.",
-            [
-                "type": "object",
-                "properties": ["heldBytes": countSchema, "limitBytes": countSchema, "waits": countSchema],
-                "required": ["heldBytes", "limitBytes", "waits"],
-            ]
+            .object(
+                ofAll: [("heldBytes", countSchema)] + RenamedMember.bytesLimit.properties(countSchema)
+                    + [("waits", countSchema)])
         ) {
             let output = $0.output
             $1.key("output")
             $1.object { writer in
                 writer.field("heldBytes", output.held)
-                writer.field("limitBytes", output.limit)
+                writer.field(.bytesLimit, output.limit)
                 writer.field("waits", output.waits)
             }
         },
-        WireField("uptimeSeconds", "Seconds since the server started.", ["type": "number", "minimum": 0]) {
+        WireField("uptimeSeconds", "Seconds since the server started.", secondsSchema) {
             $1.key("uptimeSeconds")
             $1.write($0.uptime)
         },

@@ -17,6 +17,8 @@ struct WireField<Root: Sendable>: Sendable {
     let name: StaticString
     let summary: String
     let schema: JSONLiteral
+    /// The former name of the field, under which it is written too.
+    let renamed: RenamedMember?
     /// `true` when the field may be missing.
     let isOptional: Bool
     /// `true` when the field may differ between two results of the same record.
@@ -27,12 +29,35 @@ struct WireField<Root: Sendable>: Sendable {
         _ name: StaticString, _ summary: String, _ schema: JSONLiteral, isOptional: Bool = false,
         isVolatile: Bool = false, write: @escaping @Sendable (borrowing Root, inout JSONWriter) -> Void
     ) {
+        self.init(name, nil, summary, schema, isOptional, isVolatile, write)
+    }
+
+    /// A field that is written under two names.
+    init(
+        _ renamed: RenamedMember, _ summary: String, _ schema: JSONLiteral, isOptional: Bool = false,
+        write: @escaping @Sendable (borrowing Root, inout JSONWriter) -> Void
+    ) {
+        self.init(renamed.name, renamed, summary, schema, isOptional, false, write)
+    }
+
+    private init(
+        _ name: StaticString, _ renamed: RenamedMember?, _ summary: String, _ schema: JSONLiteral, _ isOptional: Bool,
+        _ isVolatile: Bool, _ write: @escaping @Sendable (borrowing Root, inout JSONWriter) -> Void
+    ) {
         self.name = name
+        self.renamed = renamed
         self.summary = summary
         self.schema = schema
         self.isOptional = isOptional
         self.isVolatile = isVolatile
         self.write = write
+    }
+
+    /// The properties of the field in the schema of its object.
+    fileprivate var properties: [(String, JSONLiteral)] {
+        var properties = renamed?.properties(schema) ?? [(name.description, schema)]
+        properties[0].1 = schema.adding([("description", .string(summary))])
+        return properties
     }
 }
 
@@ -41,6 +66,10 @@ extension WireField {
     static func count(
         _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (Root) -> Int
     ) -> WireField { WireField(name, summary, countSchema) { $1.field(name, value($0)) } }
+
+    static func count(
+        _ member: RenamedMember, _ summary: String, _ value: @escaping @Sendable (Root) -> Int
+    ) -> WireField { WireField(member, summary, countSchema) { $1.field(member, value($0)) } }
 
     static func countOrNull(
         _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (Root) -> Int?
@@ -67,9 +96,7 @@ extension WireField {
 extension WireField {
     /// The same field of a larger result that contains this one as `part`.
     func within<Outer>(_ part: @escaping @Sendable (borrowing Outer) -> Root) -> WireField<Outer> {
-        WireField<Outer>(name, summary, schema, isOptional: isOptional, isVolatile: isVolatile) {
-            write(part($0), &$1)
-        }
+        WireField<Outer>(name, renamed, summary, schema, isOptional, isVolatile) { write(part($0), &$1) }
     }
 }
 
@@ -83,11 +110,10 @@ extension WireObject {
 
     /// The schema that ``schema`` refers to, generated from the table.
     private static var definition: JSONLiteral {
-        let properties = fields.map { field in
-            (field.name.description, field.schema.adding([("description", .string(field.summary))]))
-        }
         let required = fields.filter { !$0.isOptional }.map { JSONLiteral.string($0.name.description) }
-        return ["type": "object", "properties": .object(properties), "required": .array(required)]
+        return [
+            "type": "object", "properties": .object(fields.flatMap(\.properties)), "required": .array(required),
+        ]
     }
 
     func write(to writer: inout JSONWriter) {

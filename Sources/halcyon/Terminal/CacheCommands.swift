@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ImageServer
 internal import JSONRPC
 internal import Terminal
 
@@ -28,7 +29,7 @@ struct CleanCommand: ParsableCommand {
     }
 
     private static func words(_ result: borrowing JSONView) -> String {
-        let (count, bytes) = (result.member("count")?.integer ?? 0, result.member("bytes")?.integer ?? 0)
+        let (count, bytes) = (result.member("count")?.integer ?? 0, result.member("byteCount")?.integer ?? 0)
         return "\(count) \(count == 1 ? "image" : "images") removed, \(ByteText.text(bytes))\n"
     }
 }
@@ -50,7 +51,7 @@ struct VerifyCommand: ParsableCommand {
             if dryRun { params.field("repair", false) }
         } show: { result in
             isClean = result.member("clean")?.boolean == true
-            return TextTable.fields(of: result)
+            return SingleRequest.fields(of: result)
         }
         if !isClean { throw Ending.failed }
     }
@@ -62,12 +63,17 @@ struct SingleRequest {
 
     init(_ options: SessionOptions) { self.options = options }
 
+    /// The members of a result, one per line, each under its name alone.
+    static func fields(of result: borrowing JSONView) -> String {
+        TextTable.fields(of: result, leavingOut: RenamedMember.formerNames)
+    }
+
     /// Sends the request and prints the result: as JSON with `--json`, otherwise as the text that `show` makes.
     ///
     /// - Parameter thing: The subject of an error message that names none.
     func run(
         _ method: String, about thing: String, _ write: (inout JSONWriter) -> Void = { _ in },
-        show: (borrowing JSONView) -> String = { TextTable.fields(of: $0) }
+        show: (borrowing JSONView) -> String = Self.fields
     ) throws {
         let session = try options.session()
         let reply = session.dialogue.ask(

@@ -142,7 +142,7 @@ def _programs(context: Context, work: Work, others: Sequence[str]) -> dict[str, 
         side = Side("ours", context.ours(cache, *flags), requests, log=context.log)
         figures = _figures(batch(context, side, 256))
         held = messages.ask(context, cache, messages.calls("calculateSize", [{}]))[0]["result"]["disk"]
-        if held["count"] != len(urls) or held["bytes"] != len(urls) * work.bytes:
+        if held["count"] != len(urls) or held["byteCount"] != len(urls) * work.bytes:
             raise BenchError(f"{len(urls)} pictures were fetched, but the cache says it holds {held}.")
         context.discard(cache)
         return figures

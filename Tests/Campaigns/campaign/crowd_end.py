@@ -73,6 +73,6 @@ def look_clean(crowd: Crowd, server: Server, cache: str) -> None:
     # What was evicted or replaced while a path of it was lent out stays a file until the lease ends; when an entry shares
     # its bytes, it counts once more.
     leased, walked = disk.get("leasedBytes", 0), unique_bytes(folder)
-    said = disk["bytes"] + leased
+    said = disk["byteCount"] + leased
     if not walked <= said <= walked + leased:
         report.breach("sizes", f"{cache}: {said} bytes by the index, {walked} by a walk over the files")

@@ -96,6 +96,6 @@ class DamagedCache:
         if not second["clean"]:
             self.breach("unclean", f"verify: first {first}, second {second}")
         disk = server.result("calculateSize")["disk"]
-        said, walked = disk["bytes"] + disk.get("leasedBytes", 0), unique_bytes(self.cache)
+        said, walked = disk["byteCount"] + disk.get("leasedBytes", 0), unique_bytes(self.cache)
         if said != walked:
             self.breach("sizes", f"{said} bytes by the index, {walked} by a walk over the files")

@@ -90,7 +90,7 @@ def pull_away(damaged: DamagedCache) -> None:
                     damaged.breach("wrong", f"key-{number} is served")
             if what == "deleted":
                 disk = server.result("calculateSize")["disk"]
-                if disk["count"] or disk["bytes"]:
+                if disk["count"] or disk["byteCount"]:
                     damaged.breach("sizes", f"{disk} after the folder was deleted")
             reply = server.ask("store", store("key-0", picture("key-0", 1, 3000)))
             if "result" in reply:

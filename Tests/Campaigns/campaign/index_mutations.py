@@ -64,7 +64,7 @@ def change(damaged: DamagedCache, path: str, older: str) -> str:
 def missing(damaged: DamagedCache, server: Server, has_keys: bool) -> str:
     """What is not right: counts, images that are not found, keys that are not listed; nothing when all is."""
     disk = server.result("calculateSize")["disk"]
-    said, walked = disk["bytes"] + disk.get("leasedBytes", 0), unique_bytes(damaged.cache)
+    said, walked = disk["byteCount"] + disk.get("leasedBytes", 0), unique_bytes(damaged.cache)
     if disk["count"] != len(damaged.versions) or said != walked:
         return f"{disk} for {len(damaged.versions)} images of {walked} bytes"
     lost = [key for key in damaged.versions if not server.result("isCached", {"key": key})["cached"]]

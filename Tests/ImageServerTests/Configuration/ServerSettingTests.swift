@@ -8,8 +8,9 @@ import Testing
 /// The table of the process's settings: its names, what its types take, and the pages that list it.
 @Suite struct ServerSettingTests {
     @Test func everySettingHasNamesOfItsOwn() throws {
-        #expect(Set(ServerSetting.all.map(\.name)).count == ServerSetting.all.count)
-        #expect(Set(ServerSetting.all.map(\.name)).isDisjoint(with: CacheLayer.names + ["config"]))
+        let names = ServerSetting.accepted.map(\.name)
+        #expect(Set(names).count == names.count && Set(names).isSuperset(of: ServerSetting.all.map(\.name)))
+        #expect(Set(names).isDisjoint(with: CacheLayer.names + ["config"]))
         let setting = try #require(ServerSetting.named("downloadsPerSecondPerHost"))
         #expect(setting.flag == "downloads-per-second-per-host")
         #expect(setting.variable == "HALCYON_DOWNLOADS_PER_SECOND_PER_HOST")
@@ -27,6 +28,9 @@ import Testing
         ("memoryLimit", "-1", "must be an integer, at least 0, not \"-1\""),
         ("timeout", "0", "must be an integer, at least 1, not \"0\""),
         ("cleanInterval", "1.5", "must be an integer, at least 0, not \"1.5\""),
+        ("activateAfter", "soon", "must be a number from 0 to 86400, not \"soon\""),
+        ("completeAfter", "-1", "must be a number from 0 to 86400, not \"-1\""),
+        ("activationDelay", "0.5", "must be an integer, at least 0, not \"0.5\""),
         ("offline", "yes", "must be true or false, not \"yes\""),
         ("framing", "xml", "must be auto, lines or content-length, not \"xml\""),
         ("durability", "memory", "must be process or disk, not \"memory\""),
@@ -59,6 +63,7 @@ import Testing
         ("cacheDir", "/a", "/a"), ("cacheDir", "", nil), ("framing", "lines", "lines"), ("framing", "auto", "auto"),
         ("memoryLimit", "0", "0"), ("durability", "disk", "disk"), ("maxDownloadsPerHost", "9", "9"),
         ("downloadsPerSecond", "3", "3"), ("timeout", "20", "20"), ("cleanInterval", "0", "0"),
+        ("activateAfter", "0.25", "0.25"), ("completeAfter", "2", "2"),
         ("allowedHosts", " a.b , *.c,", "a.b,*.c"), ("allowedHosts", "", nil), ("allowedSchemes", "https", "https"),
         ("proxy", "none", "none"), ("proxy", "http://ann:secret@a.b:1", "http://ann:…@a.b:1"),
         ("offline", "true", "true"), ("logLevel", "debug", "debug"), ("userAgent", "a/1", "a/1"),
@@ -105,6 +110,22 @@ import Testing
             let value = setting.value(ServerConfiguration())
             let isDefault = try value.text == nil ? row[2].isEmpty : (try? JSON(row[2])) == JSON(written(value))
             #expect(isDefault || row[2] == setting.defaultText, "\(setting.name): \(row[2])")
+        }
+    }
+
+    @Test func theProtocolListsEveryFormerName() throws {
+        let rows = try lines(of: "protocol/README.md")
+        for member in RenamedMember.all {
+            let start = "| `\(member.name)` | `\(member.former)`"
+            #expect(rows.contains { $0.hasPrefix(start) }, "\(start)")
+        }
+        for setting in ServerSetting.all {
+            for former in setting.former {
+                let start =
+                    "| `\(setting.name)`, `--\(setting.flag)`, `\(setting.variable)` | "
+                    + "`\(former.name)`, `--\(former.flag)`, `\(former.variable)`"
+                #expect(rows.contains { $0.hasPrefix(start) }, "\(start)")
+            }
         }
     }
 

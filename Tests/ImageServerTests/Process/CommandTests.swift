@@ -136,6 +136,7 @@ struct CommandTests {
         #expect(try run("$HALCYON ls --json --prefix $WEB/png").lines.map { $0["format"] } == [.string("png")])
         #expect(text(try run("$HALCYON info $WEB/png-rgb.png")).contains("width                61\n"))
         #expect(text(try run("$HALCYON size")).contains("disk.count           2\n"))
+        #expect(text(try run("$HALCYON size")).split(separator: "\n").count == 8, "no member under its former name too")
         #expect(text(try run("$HALCYON verify")).contains("clean       yes\n"))
         #expect(text(try run("$HALCYON clean")) == "0 images removed, 0 B\n")
         let removed = try run("$HALCYON rm $WEB/png-rgb.png nothing")

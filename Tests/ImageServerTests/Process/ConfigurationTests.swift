@@ -168,8 +168,10 @@ struct ConfigurationTests {
         #expect(attempts.map { $0["code"] } == [.integer(10002), .integer(10000)])
         #expect(attempts.map { $0["name"] } == [.string("invalidStatusCode"), .string("badData")])
         #expect(attempts.map { $0["url"] } == [.string(web.url("/status/404")), .string(web.url("/html"))])
-        #expect(attempts.map { $0["status"] } == [.integer(404), nil])
-        #expect(attempts.allSatisfy { $0["milliseconds"]?.integer != nil && $0["bytes"]?.integer != nil })
+        #expect(attempts.map { $0["statusCode"] } == [.integer(404), nil])
+        #expect(attempts.allSatisfy { $0["seconds"]?.real != nil && $0["byteCount"]?.integer != nil })
+        #expect(attempts.map { $0["status"] } == [.integer(404), nil], "under the former names too")
+        #expect(attempts.allSatisfy { $0["milliseconds"]?.integer != nil && $0["bytes"] == $0["byteCount"] })
         #expect(attempts.allSatisfy { $0["message"]?.string?.isEmpty == false })
     }
 
@@ -178,6 +180,7 @@ struct ConfigurationTests {
         switch form {
         case .boolean: "true"
         case .integer: "7"
+        case .number: "7.5"
         case .choice(let choices): choices.last ?? ""
         case .file, .folder: scratch.path + "/sample"
         case .text(let kind): kind == "url" ? "none" : "http"
@@ -189,8 +192,10 @@ struct ConfigurationTests {
         let flags = values.map { $0.form == .boolean ? "--\($0.flag)" : "--\($0.flag)=\($1)" }
         let variables = Dictionary(uniqueKeysWithValues: values.map { ($0.variable, $1) })
         let members = values.map { setting, value in
-            if case .integer = setting.form { return "\"\(setting.name)\":\(value)" }
-            return setting.form == .boolean ? "\"\(setting.name)\":\(value)" : "\"\(setting.name)\":\"\(value)\""
+            switch setting.form {
+            case .boolean, .integer, .number: "\"\(setting.name)\":\(value)"
+            case .choice, .file, .folder, .text: "\"\(setting.name)\":\"\(value)\""
+            }
         }
         try write("{\(members.joined(separator: ","))}")
         for (source, arguments, environment) in [
@@ -204,15 +209,32 @@ struct ConfigurationTests {
             for (setting, value) in values where !setting.isOfCaches {
                 let shown = listing[setting.name]
                 #expect(shown?["source"] == .string(source), "\(setting.name)")
-                let text = shown?["value"].flatMap {
-                    $0.string ?? $0.integer.map(String.init) ?? $0.boolean.map(String.init)
-                }
+                let text = shown?["value"].map { $0.string ?? $0.text }
                 #expect(text == value, "\(setting.name) from \(source)")
             }
             for path in [["memory", "totalBytesLimit"], ["disk", "bytesLimit"], ["disk", "durability"]] {
                 #expect(listing[path[0]]?[path[1]]?["source"] == .string(source), "\(path)")
             }
         }
+    }
+
+    @Test func aSettingIsTakenUnderItsFormerNameFromFlagEnvironmentAndFile() throws {
+        try write(#"{"activationDelay":250,"completionDelay":1500}"#)
+        let variables = ["HALCYON_ACTIVATION_DELAY": "250", "HALCYON_COMPLETION_DELAY": "1500"]
+        for (source, arguments, environment) in [
+            ("flag", "--activation-delay 250 --completion-delay=1500", [:]), ("environment", "", variables),
+            ("file", "", ["HALCYON_CONFIG": file]),
+        ] {
+            let run = try Command.shell("\"$HALCYON\" config --json \(arguments)", environment: environment)
+            let listing = try JSON(run.output)
+            #expect(try listing["activateAfter"] == JSON(#"{"value":0.25,"source":"\#(source)"}"#))
+            #expect(try listing["completeAfter"] == JSON(#"{"value":1.5,"source":"\#(source)"}"#))
+            #expect(listing["activationDelay"] == nil, "it is shown under its name of today")
+        }
+        let both = try Command.shell("\"$HALCYON\" config --json --activate-after 3 --activation-delay 1")
+        #expect(try JSON(both.output)["activateAfter"]?["value"]?.integer == 3, "the name of today counts")
+        let help = try Command.shell("\"$HALCYON\" serve --help")
+        #expect(!String(decoding: help.output, as: UTF8.self).contains("--activation-delay"))
     }
 
     @Test func theHelpTheManualAndCompletionsListEverySetting() throws {

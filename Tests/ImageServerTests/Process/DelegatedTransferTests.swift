@@ -48,7 +48,7 @@ struct DelegatedTransferTests {
         var (questions, reply) = try retrieve("/moved", server, asked: "redirect", answers: ["{}"])
         #expect(reply["result"]?["url"]?.string == web.url("/a.png"))
         #expect(questions.count == 1)
-        #expect(questions[0]["from"]?.string == web.url("/moved") && questions[0]["status"]?.integer == 302)
+        #expect(questions[0]["from"]?.string == web.url("/moved") && questions[0]["statusCode"]?.integer == 302)
         #expect(questions[0]["url"]?.string == web.url("/a.png") && questions[0]["headers"]?.members != nil)
         let elsewhere = #"{"url":\#(quoted(web.url("/b.png"))),"headers":{"X-A":"1"}}"#
         (_, reply) = try retrieve("/moved", server, asked: "redirect", answers: [elsewhere])
@@ -72,7 +72,7 @@ struct DelegatedTransferTests {
             let (questions, reply) = try retrieve(path, server, asked: "validateStatus", answers: [answer])
             #expect(reply["error"]?["code"]?.integer == code, "\(path) \(answer)")
             #expect((reply["result"] != nil) == (code == nil))
-            #expect(questions.map { $0["status"]?.integer } == [path == "/teapot" ? 418 : 200])
+            #expect(questions.map { $0["statusCode"]?.integer } == [path == "/teapot" ? 418 : 200])
             #expect(questions.first?["contentType"]?.string == "image/png")
         }
         #expect(server.finish() == 0)

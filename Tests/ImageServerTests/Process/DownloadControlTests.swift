@@ -362,7 +362,7 @@ struct DownloadControlTests {
     @Test func activityIsToldToSubscribersOnly() throws {
         let web = try web()
         defer { web.stop() }
-        let server = try server(["--activation-delay", "0", "--completion-delay", "0"])
+        let server = try server(["--activate-after", "0", "--complete-after", "0"])
         _ = try server.call(1, "retrieve", retrieve(web, "/a"))
         _ = try server.call(2, "subscribe", #"{"events":["activity/didChange"]}"#)
         try server.request(3, "retrieve", retrieve(web, "/held/b"))

@@ -74,7 +74,7 @@ struct DownloadWireTests {
             values.count >= 2 && values.allSatisfy { $0["totalBytes"] == .null && $0["percentage"]?.integer ?? 0 == 0 })
         #expect(values.last?["receivedBytes"]?.integer == drawing.count)
         let finished = told.last { $0["method"]?.string == "download/didFinish" }?["params"]
-        #expect(finished?["bytes"]?.integer == packed.count)
+        #expect(finished?["byteCount"]?.integer == packed.count)
         #expect(server.finish() == 0)
     }
 
@@ -82,7 +82,7 @@ struct DownloadWireTests {
     @Test func activityIsOverAfterAFailureAndOnceForAllThatOverlap() throws {
         let web = try web()
         defer { web.stop() }
-        let server = try server(["--activation-delay", "0", "--completion-delay", "0"])
+        let server = try server(["--activate-after", "0", "--complete-after", "0"])
         _ = try server.call(1, "subscribe", #"{"events":["activity/didChange","download/didFinish"]}"#)
         for id in 2...3 { try server.request(id, "retrieve", retrieve(web, "/held/gone/\(id)")) }
         try server.request(4, "retrieve", retrieve(web, "/held/4"))

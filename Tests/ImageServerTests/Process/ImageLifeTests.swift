@@ -75,7 +75,7 @@ struct ImageLifeTests {
         let size = try server.call(-1, "calculateSize")["result"]
         for tier in ["disk", "memory"] {
             #expect(size?[tier]?["count"]?.integer == 0)
-            #expect(size?[tier]?["bytes"]?.integer == 0)
+            #expect(size?[tier]?["byteCount"]?.integer == 0)
         }
         #expect(server.finish() == 0)
         #expect(server.complaints().isEmpty)

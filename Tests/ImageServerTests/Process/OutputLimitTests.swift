@@ -54,7 +54,7 @@ struct OutputLimitTests {
         let text = Data(picture).base64EncodedString()
         #expect(batch.allSatisfy { $0["result"]?["data"]?.string == text })
         let output = try output(server, 100)
-        #expect(output?["limitBytes"]?.integer == 4 * Self.mebibyte)
+        #expect(output?["bytesLimit"]?.integer == 4 * Self.mebibyte)
         #expect((output?["waits"]?.integer ?? 0) > 0)
         #expect((output?["heldBytes"]?.integer ?? .max) < Self.mebibyte)
         #expect(server.finish() == 0)

@@ -7,7 +7,7 @@ test("events come to those who listen, and no more after they have left", functi
   local client = t:client()
   local seen = {}
   local off = client:on("download/didFinish", function(params, event)
-    table.insert(seen, { event, params.status, params.url })
+    table.insert(seen, { event, params.statusCode, params.url })
   end)
   assert(client:retrieve(server.url("/a.png")):wait())
   eventually(function() return #seen == 1 end, "the event came")

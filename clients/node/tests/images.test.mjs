@@ -88,7 +88,7 @@ test("the sizes follow what is stored and cleared, cache by cache", async (t) =>
   await images.store({ key: "a", data: cat });
   await images.store({ key: "b", data: cat, cache: "other" });
   const size = await images.calculateSize({ cache: "other" });
-  assert.deepEqual([size.disk.count, size.disk.bytes, size.memory.count], [1, cat.length, 1]);
+  assert.deepEqual([size.disk.count, size.disk.byteCount, size.memory.count], [1, cat.length, 1]);
   assert.equal((await images.clearMemory()).count, 1);
   assert.deepEqual(await images.isCached("a"), { cached: true, cacheType: "disk" });
   const { count, bytes } = await images.clearDisk();

@@ -52,10 +52,16 @@ export interface DownloadFinished {
   /** The URL. */
   url: string;
   /** The URL that answered, after all redirects. */
+  finalUrl: string;
+  /** @deprecated Former name of finalUrl. */
   finalURL: string;
   /** Null when there was no answer. */
+  statusCode: number | null;
+  /** @deprecated Former name of statusCode. */
   status: number | null;
   /** The size in bytes. */
+  byteCount: number;
+  /** @deprecated Former name of byteCount. */
   bytes: number;
   /** Bytes that were kept from an earlier transfer. */
   resumedBytes: number;

@@ -31,6 +31,8 @@ export interface Redirect {
   /** The URL that redirects. */
   from: string;
   /** The status it redirects with. */
+  statusCode: number;
+  /** @deprecated Former name of statusCode. */
   status: number;
   /** The URL. */
   url: string;
@@ -45,6 +47,8 @@ export interface AnswerHead {
   /** The URL. */
   url: string;
   /** The status of the answer. */
+  statusCode: number;
+  /** @deprecated Former name of statusCode. */
   status: number;
   /** The declared media type. */
   contentType: string | null;

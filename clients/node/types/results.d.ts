@@ -28,7 +28,9 @@ export interface Pixels {
   byteCount: number;
   /** How often the animation is played; 0 for ever. */
   loopCount: number;
-  /** Milliseconds each frame is shown. */
+  /** Seconds each frame is shown. */
+  frameSeconds: number[];
+  /** @deprecated Former name of frameSeconds, in milliseconds. */
   delays: number[];
 }
 
@@ -68,7 +70,9 @@ export interface ImageResult {
   height: number;
   /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number;
-  /** How long each frame of an animation is shown, in milliseconds, where that is known. */
+  /** How long each frame of an animation is shown, in seconds, where that is known. */
+  frameSeconds?: number[];
+  /** @deprecated Former name of frameSeconds, in milliseconds. */
   delays?: number[];
   /** How often an animation is played, where that is known; 0 for ever. */
   loopCount?: number;
@@ -166,11 +170,15 @@ export interface DiskSize {
   /** Number of entries. */
   count: number;
   /** Sum of their lengths. */
+  byteCount: number;
+  /** @deprecated Former name of byteCount. */
   bytes: number;
+  /** The limit; 0 for none. */
+  bytesLimit: number;
+  /** @deprecated Former name of bytesLimit. */
+  limitBytes: number;
   /** What they take on the file system. */
   allocatedBytes?: number;
-  /** The limit; 0 for none. */
-  limitBytes: number;
   /** What has left the cache and goes when its leases end. */
   leasedBytes?: number;
 }
@@ -180,11 +188,15 @@ export interface MemorySize {
   /** Number of entries. */
   count: number;
   /** Sum of their lengths. */
+  byteCount: number;
+  /** @deprecated Former name of byteCount. */
   bytes: number;
+  /** The limit. */
+  bytesLimit: number;
+  /** @deprecated Former name of bytesLimit. */
+  limitBytes: number;
   /** What they take, in bytes. */
   allocatedBytes?: number;
-  /** The limit. */
-  limitBytes: number;
   /** What is lent out of it, in bytes. */
   leasedBytes?: number;
 }
@@ -212,7 +224,9 @@ export interface DownloadResult {
   height: number;
   /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number;
-  /** How long each frame of an animation is shown, in milliseconds, where that is known. */
+  /** How long each frame of an animation is shown, in seconds, where that is known. */
+  frameSeconds?: number[];
+  /** @deprecated Former name of frameSeconds, in milliseconds. */
   delays?: number[];
   /** How often an animation is played, where that is known; 0 for ever. */
   loopCount?: number;
@@ -242,7 +256,9 @@ export interface ProbeResult {
   orientation: number | null;
   /** Pictures of an animation or pages; null when its start does not tell. */
   frameCount: number | null;
-  /** How long each frame of an animation is shown, in milliseconds; left out when its start does not tell. */
+  /** How long each frame of an animation is shown, in seconds; left out when its start does not tell. */
+  frameSeconds?: number[];
+  /** @deprecated Former name of frameSeconds, in milliseconds. */
   delays?: number[];
   /** How often an animation is played, 0 for ever; left out when its start does not tell. */
   loopCount?: number;
@@ -299,6 +315,8 @@ export interface Cleared {
   /** Entries removed. */
   count: number;
   /** Bytes freed. */
+  byteCount: number;
+  /** @deprecated Former name of byteCount. */
   bytes: number;
   /** About how many paths that were lent out went before their time. */
   leased: number;
@@ -324,6 +342,8 @@ export interface StatsResultOutput {
   /** What is held, in bytes. */
   heldBytes: number;
   /** The limit, in bytes. */
+  bytesLimit: number;
+  /** @deprecated Former name of bytesLimit. */
   limitBytes: number;
   /** How often requests had to wait. */
   waits: number;
@@ -485,6 +505,8 @@ export interface CleanResult {
   /** Images removed. */
   count: number;
   /** Bytes of their files. */
+  byteCount: number;
+  /** @deprecated Former name of byteCount. */
   bytes: number;
   /** The hashes of their keys, which named the files. */
   hashes: string[];
@@ -497,6 +519,8 @@ export interface VerifyResult {
   /** Entries looked at. */
   checked: number;
   /** Bytes read. */
+  byteCount: number;
+  /** @deprecated Former name of byteCount. */
   bytes: number;
   /** Entries whose files are not what was stored; taken out. */
   damaged: number;

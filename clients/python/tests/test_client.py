@@ -107,13 +107,14 @@ class ClientTests(Case):
 
     def test_sizes_and_clearing_count_what_is_there(self) -> None:
         empty = self.client.calculate_size()
-        self.assertEqual((empty.disk.count, empty.disk.bytes, empty.memory.count), (0, 0, 0))
+        self.assertEqual((empty.disk.count, empty.disk.byte_count, empty.memory.count), (0, 0, 0))
         self.client.store("a", data=PICTURE)
         self.client.store("b", data=PICTURE)
         full = self.client.calculate_size()
         # The same bytes take the disk space once.
-        self.assertEqual((full.disk.count, full.disk.bytes), (2, len(PICTURE)))
-        self.assertEqual((full.memory.count, full.memory.bytes), (2, 2 * len(PICTURE)))
+        self.assertEqual((full.disk.count, full.disk.byte_count), (2, len(PICTURE)))
+        self.assertEqual((full.memory.count, full.memory.byte_count), (2, 2 * len(PICTURE)))
+        self.assertEqual(full.disk.bytes, full.disk.byte_count, "under the former name too")
         self.assertEqual(self.client.clear_memory().count, 2)
         self.assertEqual(self.client.is_cached("a").cache_type, "disk")
         self.assertEqual(self.client.clear_disk().count, 2)

@@ -160,7 +160,7 @@ test("other extensions get every method and event", async (t) => {
   const { api } = await activate(t);
   const seen = new Promise((resolve) => api.on("download/didFinish", resolve));
   assert.equal((await api.call("retrieve", { url: http.url("/cat.png") })).width, 3);
-  assert.equal((await seen).status, 200);
+  assert.equal((await seen).statusCode, 200);
 });
 
 test("the types are what protocol/openrpc.json says", async () => {

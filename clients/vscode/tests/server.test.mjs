@@ -85,7 +85,7 @@ test("who listens goes on hearing after the server was killed, and not after it 
   const http = await startHTTP(t, { "/cat.png": png(1, 1) });
   const server = await startServer(t);
   const seen = [];
-  const listener = server.on("download/didFinish", (event) => seen.push(event.status));
+  const listener = server.on("download/didFinish", (event) => seen.push(event.statusCode));
   await server.call("ping");
   const { pid } = server;
   process.kill(pid, "SIGKILL");

@@ -152,7 +152,9 @@ export interface ImageResult {
   height: number;
   /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number;
-  /** How long each frame of an animation is shown, in milliseconds, where that is known. */
+  /** How long each frame of an animation is shown, in seconds, where that is known. */
+  frameSeconds?: number[];
+  /** @deprecated Former name of frameSeconds, in milliseconds. */
   delays?: number[];
   /** How often an animation is played, where that is known; 0 for ever. */
   loopCount?: number;
@@ -175,7 +177,7 @@ export interface ImageResult {
   /** The colour that most of the image has, with the ThumbHash. */
   dominantColor?: string;
   /** A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original. */
-  pixels?: { path: string; uri: string; width: number; height: number; stride: number; frameCount: number; byteCount: number; loopCount: number; delays: number[] };
+  pixels?: { path: string; uri: string; width: number; height: number; stride: number; frameCount: number; byteCount: number; loopCount: number; frameSeconds: number[]; delays: number[] };
   /** False when the path is not lent, for what is lent has used its half of the limit. */
   leased?: boolean;
   /** True when its time is over, or its server was not asked although the request wanted that. */
@@ -215,7 +217,9 @@ export interface StoreResult {
   height: number;
   /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number;
-  /** How long each frame of an animation is shown, in milliseconds, where that is known. */
+  /** How long each frame of an animation is shown, in seconds, where that is known. */
+  frameSeconds?: number[];
+  /** @deprecated Former name of frameSeconds, in milliseconds. */
   delays?: number[];
   /** How often an animation is played, where that is known; 0 for ever. */
   loopCount?: number;
@@ -270,9 +274,9 @@ export interface CachePathResult {
 
 export interface SizeResult {
   /** Entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of files that are no longer in the cache and go when their leases end, of the disk tier. */
-  disk: { count: number; bytes: number; allocatedBytes?: number; limitBytes: number; leasedBytes?: number };
+  disk: { count: number; byteCount: number; bytes: number; bytesLimit: number; limitBytes: number; allocatedBytes?: number; leasedBytes?: number };
   /** Entries, bytes and the limit of the memory tier. */
-  memory: { count: number; bytes: number; allocatedBytes?: number; limitBytes: number; leasedBytes?: number };
+  memory: { count: number; byteCount: number; bytes: number; bytesLimit: number; limitBytes: number; allocatedBytes?: number; leasedBytes?: number };
 }
 
 export interface DownloadResult {
@@ -286,7 +290,9 @@ export interface DownloadResult {
   height: number;
   /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number;
-  /** How long each frame of an animation is shown, in milliseconds, where that is known. */
+  /** How long each frame of an animation is shown, in seconds, where that is known. */
+  frameSeconds?: number[];
+  /** @deprecated Former name of frameSeconds, in milliseconds. */
   delays?: number[];
   /** How often an animation is played, where that is known; 0 for ever. */
   loopCount?: number;
@@ -315,7 +321,9 @@ export interface ProbeResult {
   orientation: number|null;
   /** Pictures of an animation or pages; null when its start does not tell. */
   frameCount: number|null;
-  /** How long each frame of an animation is shown, in milliseconds; left out when its start does not tell. */
+  /** How long each frame of an animation is shown, in seconds; left out when its start does not tell. */
+  frameSeconds?: number[];
+  /** @deprecated Former name of frameSeconds, in milliseconds. */
   delays?: number[];
   /** How often an animation is played, 0 for ever; left out when its start does not tell. */
   loopCount?: number;
@@ -366,6 +374,8 @@ export interface ClearResult {
   /** Entries removed. */
   count: number;
   /** Bytes freed. */
+  byteCount: number;
+  /** @deprecated Former name of byteCount. */
   bytes: number;
   /** About how many paths that were lent out went before their time. */
   leased: number;
@@ -415,7 +425,7 @@ export interface StatsResult {
   /** Requests being worked on. */
   requestsInFlight: number;
   /** What is made for the client and not yet read by it: the bytes held, their limit (outputLimit), and how often requests had to wait for the client to read. */
-  output: { heldBytes: number; limitBytes: number; waits: number };
+  output: { heldBytes: number; bytesLimit: number; limitBytes: number; waits: number };
   /** Seconds since the server started. */
   uptimeSeconds: number;
   /** How long requests took from being read to being answered, by method. */
@@ -526,6 +536,8 @@ export interface CleanResult {
   /** Images removed. */
   count: number;
   /** Bytes of their files. */
+  byteCount: number;
+  /** @deprecated Former name of byteCount. */
   bytes: number;
   /** The hashes of their keys, which named the files. */
   hashes: string[];
@@ -537,6 +549,8 @@ export interface VerifyResult {
   /** Entries looked at. */
   checked: number;
   /** Bytes read. */
+  byteCount: number;
+  /** @deprecated Former name of byteCount. */
   bytes: number;
   /** Entries whose files are not what was stored; taken out. */
   damaged: number;
@@ -993,10 +1007,16 @@ export interface DownloadDidFinishEvent {
   /** The URL. */
   url: string;
   /** The URL after redirects. */
+  finalUrl: string;
+  /** @deprecated Former name of finalUrl. */
   finalURL: string;
   /** The status of the answer. */
+  statusCode: number|null;
+  /** @deprecated Former name of statusCode. */
   status: number|null;
   /** The size in bytes. */
+  byteCount: number;
+  /** @deprecated Former name of byteCount. */
   bytes: number;
   /** Those that an earlier transfer had loaded. */
   resumedBytes: number;
@@ -1045,6 +1065,8 @@ export interface DownloaderRedirectParams {
   /** What it was. */
   from: string;
   /** The status of the answer. */
+  statusCode: number;
+  /** @deprecated Former name of statusCode. */
   status: number;
   /** The URL. */
   url: string;
@@ -1061,6 +1083,8 @@ export interface DownloaderValidateStatusParams {
   /** The URL. */
   url: string;
   /** The status of the answer. */
+  statusCode: number;
+  /** @deprecated Former name of statusCode. */
   status: number;
   /** The declared media type. */
   contentType: string|null;

@@ -87,8 +87,8 @@ function M.stats(stats, size, status)
     row("server", "process %d, up %d s, %d started", status.pid or 0, stats.uptimeSeconds or 0, status.starts),
     row("hits", "%d from memory, %d from disk, %d missed, %d merged", stats.memoryHits, stats.diskHits, stats.misses, stats.merged),
     row("downloads", "%d done, %d failed, %d running, %s received", stats.downloads, stats.failedDownloads, stats.runningDownloads, M.bytes(stats.downloadedBytes)),
-    row("memory", "%d images, %s of %s", size.memory.count, M.bytes(size.memory.bytes), M.bytes(size.memory.limitBytes)),
-    row("disk", "%d images, %s of %s", size.disk.count, M.bytes(size.disk.bytes), size.disk.limitBytes == 0 and "no limit" or M.bytes(size.disk.limitBytes)),
+    row("memory", "%d images, %s of %s", size.memory.count, M.bytes(size.memory.byteCount), M.bytes(size.memory.bytesLimit)),
+    row("disk", "%d images, %s of %s", size.disk.count, M.bytes(size.disk.byteCount), size.disk.bytesLimit == 0 and "no limit" or M.bytes(size.disk.bytesLimit)),
   }
 end
 

@@ -52,7 +52,7 @@ local function check_server(client)
     for _, cache in ipairs(caches.caches) do
       info(("cache %s: %s"):format(cache.name, cache.folder))
     end
-    info(("default cache: %d images, %s on disk"):format(size.disk.count, format.bytes(size.disk.bytes)))
+    info(("default cache: %d images, %s on disk"):format(size.disk.count, format.bytes(size.disk.byteCount)))
   end
   if vim.trim(client.stderr) ~= "" then
     warn("the server wrote to its standard error: " .. vim.trim(client.stderr))

@@ -81,7 +81,8 @@
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
 ---@field frameCount integer Pictures of an animation or pages; 1 for stills, and for JPEG XL.
----@field delays? integer[] How long each frame of an animation is shown, in milliseconds, where that is known.
+---@field frameSeconds? number[] How long each frame of an animation is shown, in seconds, where that is known.
+---@field delays? integer[] Former name of frameSeconds, in milliseconds.
 ---@field loopCount? integer How often an animation is played, where that is known; 0 for ever.
 ---@field byteCount integer The size of the image file, in bytes.
 ---@field data? string The bytes, when asked for.
@@ -92,7 +93,7 @@
 ---@field dataUrl? string The image as a data URL, when asked for.
 ---@field thumbHash? string A ThumbHash of the image, when asked for and there is a codec worker.
 ---@field dominantColor? string The colour that most of the image has, with the ThumbHash.
----@field pixels? { path: string, uri: string, width: integer, height: integer, stride: integer, frameCount: integer, byteCount: integer, loopCount: integer, delays: integer[] } A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original.
+---@field pixels? { path: string, uri: string, width: integer, height: integer, stride: integer, frameCount: integer, byteCount: integer, loopCount: integer, frameSeconds: number[], delays: integer[] } A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original.
 ---@field leased? boolean False when the path is not lent, for what is lent has used its half of the limit.
 ---@field stale? boolean True when its time is over, or its server was not asked although the request wanted that.
 ---@field revalidated? boolean True when its server was asked, and said that it has not changed.
@@ -113,7 +114,8 @@
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
 ---@field frameCount integer Pictures of an animation or pages; 1 for stills, and for JPEG XL.
----@field delays? integer[] How long each frame of an animation is shown, in milliseconds, where that is known.
+---@field frameSeconds? number[] How long each frame of an animation is shown, in seconds, where that is known.
+---@field delays? integer[] Former name of frameSeconds, in milliseconds.
 ---@field loopCount? integer How often an animation is played, where that is known; 0 for ever.
 ---@field byteCount integer The size of the image file, in bytes.
 ---@field data? string The bytes, when asked for.
@@ -142,8 +144,8 @@
 ---@field leased? boolean False when the path is not lent, for what is lent has used its half of the limit.
 
 ---@class halcyon.SizeResult
----@field disk { count: integer, bytes: integer, allocatedBytes?: integer, limitBytes: integer, leasedBytes?: integer } Entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of files that are no longer in the cache and go when their leases end, of the disk tier.
----@field memory { count: integer, bytes: integer, allocatedBytes?: integer, limitBytes: integer, leasedBytes?: integer } Entries, bytes and the limit of the memory tier.
+---@field disk { count: integer, byteCount: integer, bytes: integer, bytesLimit: integer, limitBytes: integer, allocatedBytes?: integer, leasedBytes?: integer } Entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of files that are no longer in the cache and go when their leases end, of the disk tier.
+---@field memory { count: integer, byteCount: integer, bytes: integer, bytesLimit: integer, limitBytes: integer, allocatedBytes?: integer, leasedBytes?: integer } Entries, bytes and the limit of the memory tier.
 
 ---@class halcyon.DownloadResult
 ---@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl" The picture format, by signature.
@@ -151,7 +153,8 @@
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
 ---@field frameCount integer Pictures of an animation or pages; 1 for stills, and for JPEG XL.
----@field delays? integer[] How long each frame of an animation is shown, in milliseconds, where that is known.
+---@field frameSeconds? number[] How long each frame of an animation is shown, in seconds, where that is known.
+---@field delays? integer[] Former name of frameSeconds, in milliseconds.
 ---@field loopCount? integer How often an animation is played, where that is known; 0 for ever.
 ---@field byteCount integer The size of the image file, in bytes.
 ---@field data? string The bytes, when asked for.
@@ -166,7 +169,8 @@
 ---@field height integer Pixels down, as coded.
 ---@field orientation integer|nil How it is to be turned, 1 to 8 as in EXIF; null when its start does not tell.
 ---@field frameCount integer|nil Pictures of an animation or pages; null when its start does not tell.
----@field delays? integer[] How long each frame of an animation is shown, in milliseconds; left out when its start does not tell.
+---@field frameSeconds? number[] How long each frame of an animation is shown, in seconds; left out when its start does not tell.
+---@field delays? integer[] Former name of frameSeconds, in milliseconds.
 ---@field loopCount? integer How often an animation is played, 0 for ever; left out when its start does not tell.
 ---@field hasAlpha boolean|nil Whether it may be transparent; null when its start does not tell.
 ---@field byteCount integer|nil Its size in bytes; null when its server does not say.
@@ -194,7 +198,8 @@
 
 ---@class halcyon.ClearResult
 ---@field count integer Entries removed.
----@field bytes integer Bytes freed.
+---@field byteCount integer Bytes freed.
+---@field bytes integer Former name of byteCount.
 ---@field leased integer About how many paths that were lent out went before their time.
 
 ---@class halcyon.ForgetResult
@@ -220,7 +225,7 @@
 ---@field rememberedFailures integer Failures that are remembered, and repeated without asking.
 ---@field notStored table<string, integer> Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for, and the originals of made images.
 ---@field requestsInFlight integer Requests being worked on.
----@field output { heldBytes: integer, limitBytes: integer, waits: integer } What is made for the client and not yet read by it: the bytes held, their limit (outputLimit), and how often requests had to wait for the client to read.
+---@field output { heldBytes: integer, bytesLimit: integer, limitBytes: integer, waits: integer } What is made for the client and not yet read by it: the bytes held, their limit (outputLimit), and how often requests had to wait for the client to read.
 ---@field uptimeSeconds number Seconds since the server started.
 ---@field latency table<string, halcyon.Latency> How long requests took from being read to being answered, by method.
 
@@ -278,13 +283,15 @@
 
 ---@class halcyon.CleanResult
 ---@field count integer Images removed.
----@field bytes integer Bytes of their files.
+---@field byteCount integer Bytes of their files.
+---@field bytes integer Former name of byteCount.
 ---@field hashes string[] The hashes of their keys, which named the files.
 ---@field keys (string|nil)[] Their keys, at the same places; null where it is not known.
 
 ---@class halcyon.VerifyResult
 ---@field checked integer Entries looked at.
----@field bytes integer Bytes read.
+---@field byteCount integer Bytes read.
+---@field bytes integer Former name of byteCount.
 ---@field damaged integer Entries whose files are not what was stored; taken out.
 ---@field missing integer Entries without files; taken out.
 ---@field adopted integer Images without entries; taken in.
@@ -549,9 +556,12 @@
 --- A transfer has ended, well or not: once each, however many requests shared it.
 ---@class halcyon.DownloadDidFinishEvent
 ---@field url string The URL.
----@field finalURL string The URL after redirects.
----@field status integer|nil The status of the answer.
----@field bytes integer The size in bytes.
+---@field finalUrl string The URL after redirects.
+---@field finalURL string Former name of finalUrl.
+---@field statusCode integer|nil The status of the answer.
+---@field status integer|nil Former name of statusCode.
+---@field byteCount integer The size in bytes.
+---@field bytes integer Former name of byteCount.
 ---@field resumedBytes integer Those that an earlier transfer had loaded.
 ---@field seconds number A number of seconds.
 ---@field timings { dns: number, connect: number, tls: number, firstByte: number|nil } Seconds by phase.
@@ -579,7 +589,8 @@
 --- How is this redirect to be followed? Null stops here, and the answer that redirects is judged as it is.
 ---@class halcyon.DownloaderRedirectParams
 ---@field from string What it was.
----@field status integer The status of the answer.
+---@field statusCode integer The status of the answer.
+---@field status integer Former name of statusCode.
 ---@field url string The URL.
 ---@field method "GET"|"POST"|"PUT" The HTTP method.
 ---@field headers table<string, string> Header fields by name.
@@ -589,7 +600,8 @@
 --- Is the body of this answer wanted? Null judges it by validStatusCodes.
 ---@class halcyon.DownloaderValidateStatusParams
 ---@field url string The URL.
----@field status integer The status of the answer.
+---@field statusCode integer The status of the answer.
+---@field status integer Former name of statusCode.
 ---@field contentType string|nil The declared media type.
 
 ---@alias halcyon.DownloaderValidateStatusResult { accept: boolean }|nil

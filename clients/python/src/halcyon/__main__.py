@@ -66,7 +66,7 @@ def _demonstrate() -> int:
         images.retrieve_many([base + "/dog.png"] * 100)
         print("Asked for another one a hundred times at once: downloads: %d" % (_Pictures.asked - before))
         size = images.calculate_size()
-        print("On disk now: %d images, %d bytes" % (size.disk.count, size.disk.bytes))
+        print("On disk now: %d images, %d bytes" % (size.disk.count, size.disk.byte_count))
         try:
             images.retrieve("data:text/html,<p>no picture")
         except HalcyonError as error:

@@ -84,12 +84,18 @@ class DownloadFinished(TypedDict):
 
     url: str
     """The URL."""
-    finalURL: str
+    finalUrl: str
     """The URL that answered, after all redirects."""
-    status: Optional[int]
+    finalURL: str
+    """Former name of finalUrl."""
+    statusCode: Optional[int]
     """Null when there was no answer."""
-    bytes: int
+    status: Optional[int]
+    """Former name of statusCode."""
+    byteCount: int
     """The size in bytes."""
+    bytes: int
+    """Former name of byteCount."""
     resumedBytes: int
     """Bytes that were kept from an earlier transfer."""
     seconds: float

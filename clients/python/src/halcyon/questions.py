@@ -55,6 +55,7 @@ Redirect = TypedDict(
     "Redirect",
     {
         "from": str,
+        "statusCode": int,
         "status": int,
         "url": str,
         "method": Literal["GET", "POST", "PUT"],
@@ -69,8 +70,10 @@ class AnswerHead(TypedDict):
 
     url: str
     """The URL."""
-    status: int
+    statusCode: int
     """The status of the answer."""
+    status: int
+    """Former name of statusCode."""
     contentType: Optional[str]
     """The declared media type."""
 

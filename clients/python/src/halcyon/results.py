@@ -84,8 +84,10 @@ class Pixels(TypedDict):
     """The size in bytes."""
     loopCount: int
     """How often the animation is played; 0 for ever."""
+    frameSeconds: List[float]
+    """Seconds each frame is shown."""
     delays: List[int]
-    """Milliseconds each frame is shown."""
+    """Former name of frameSeconds, in milliseconds."""
 
 NotStoredReason = Literal[
     "noStore",
@@ -127,8 +129,10 @@ class ImageResult(ImageFile):
     """Pixels down, as coded."""
     frame_count: int = 0
     """Pictures of an animation or pages; 1 for stills, and for JPEG XL."""
+    frame_seconds: Optional[Sequence[float]] = field(default=None, hash=False)
+    """How long each frame of an animation is shown, in seconds, where that is known."""
     delays: Optional[Sequence[int]] = field(default=None, hash=False)
-    """How long each frame of an animation is shown, in milliseconds, where that is known."""
+    """Former name of frame_seconds, in milliseconds."""
     loop_count: Optional[int] = None
     """How often an animation is played, where that is known; 0 for ever."""
     byte_count: int = 0
@@ -276,12 +280,16 @@ class DiskSize:
 
     count: int
     """Number of entries."""
-    bytes: int = 0
+    byte_count: int = 0
     """Sum of their lengths."""
+    bytes: int = 0
+    """Former name of byte_count."""
+    bytes_limit: int = 0
+    """The limit; 0 for none."""
+    limit_bytes: int = 0
+    """Former name of bytes_limit."""
     allocated_bytes: Optional[int] = None
     """What they take on the file system."""
-    limit_bytes: int = 0
-    """The limit; 0 for none."""
     leased_bytes: Optional[int] = None
     """What has left the cache and goes when its leases end."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -297,12 +305,16 @@ class MemorySize:
 
     count: int
     """Number of entries."""
-    bytes: int = 0
+    byte_count: int = 0
     """Sum of their lengths."""
+    bytes: int = 0
+    """Former name of byte_count."""
+    bytes_limit: int = 0
+    """The limit."""
+    limit_bytes: int = 0
+    """Former name of bytes_limit."""
     allocated_bytes: Optional[int] = None
     """What they take, in bytes."""
-    limit_bytes: int = 0
-    """The limit."""
     leased_bytes: Optional[int] = None
     """What is lent out of it, in bytes."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -347,8 +359,10 @@ class DownloadResult:
     """Pixels down, as coded."""
     frame_count: int = 0
     """Pictures of an animation or pages; 1 for stills, and for JPEG XL."""
+    frame_seconds: Optional[Sequence[float]] = field(default=None, hash=False)
+    """How long each frame of an animation is shown, in seconds, where that is known."""
     delays: Optional[Sequence[int]] = field(default=None, hash=False)
-    """How long each frame of an animation is shown, in milliseconds, where that is known."""
+    """Former name of frame_seconds, in milliseconds."""
     loop_count: Optional[int] = None
     """How often an animation is played, where that is known; 0 for ever."""
     byte_count: int = 0
@@ -384,10 +398,12 @@ class ProbeResult:
     """How it is to be turned, 1 to 8 as in EXIF; None when its start does not tell."""
     frame_count: Optional[int] = None
     """Pictures of an animation or pages; None when its start does not tell."""
-    delays: Optional[Sequence[int]] = field(default=None, hash=False)
-    """How long each frame of an animation is shown, in milliseconds; left out when its start does
-    not tell.
+    frame_seconds: Optional[Sequence[float]] = field(default=None, hash=False)
+    """How long each frame of an animation is shown, in seconds; left out when its start does not
+    tell.
     """
+    delays: Optional[Sequence[int]] = field(default=None, hash=False)
+    """Former name of frame_seconds, in milliseconds."""
     loop_count: Optional[int] = None
     """How often an animation is played, 0 for ever; left out when its start does not tell."""
     has_alpha: Optional[bool] = None
@@ -456,8 +472,10 @@ class ClearResult:
 
     count: int
     """Entries removed."""
-    bytes: int = 0
+    byte_count: int = 0
     """Bytes freed."""
+    bytes: int = 0
+    """Former name of byte_count."""
     leased: int = 0
     """About how many paths that were lent out went before their time."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -487,8 +505,10 @@ class StatsResultOutput(TypedDict):
 
     heldBytes: int
     """What is held, in bytes."""
-    limitBytes: int
+    bytesLimit: int
     """The limit, in bytes."""
+    limitBytes: int
+    """Former name of bytesLimit."""
     waits: int
     """How often requests had to wait."""
 
@@ -651,8 +671,10 @@ class CleanResult:
 
     count: int
     """Images removed."""
-    bytes: int = 0
+    byte_count: int = 0
     """Bytes of their files."""
+    bytes: int = 0
+    """Former name of byte_count."""
     hashes: Sequence[str] = field(default=(), hash=False)
     """The hashes of their keys, which named the files."""
     keys: Sequence[Optional[str]] = field(default=(), hash=False)
@@ -670,8 +692,10 @@ class VerifyResult:
 
     checked: int
     """Entries looked at."""
-    bytes: int = 0
+    byte_count: int = 0
     """Bytes read."""
+    bytes: int = 0
+    """Former name of byte_count."""
     damaged: int = 0
     """Entries whose files are not what was stored; taken out."""
     missing: int = 0
