@@ -23,7 +23,7 @@ struct ServerAssembly {
         manager = ImageManager(engine)
         server = ImageServer(
             manager: manager, limits: limits, sources: settings.sources,
-            delegateTimeout: Double(configuration.delegateTimeout))
+            delegateTimeout: configuration.delegateTimeout)
         server.useActivityDelays(
             activation: configuration.activateAfter, completion: configuration.completeAfter)
         StderrLog.forward { [weak server] in server?.report(level: $0, message: $1, metadata: $2) }

@@ -15,7 +15,7 @@ package struct ServerConfiguration: Sendable {
     /// The time without downloads before clients are told of their end, in seconds.
     package var completeAfter = 0.17
     /// The longest wait for the client's answer to a question, in seconds.
-    package var delegateTimeout = 10
+    package var delegateTimeout = 10.0
     /// The lowest level that is logged.
     package var logLevel = Logger.Level.warning
     /// The file that receives the log. Default: standard error.

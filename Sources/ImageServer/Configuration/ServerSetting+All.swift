@@ -75,7 +75,7 @@ extension ServerSetting {
                 to: 1_000_000, $2)
         },
         ServerSetting(
-            "timeout", .integer(atLeast: 1, "seconds"),
+            "timeout", .seconds(atLeast: 1),
             "The longest wait for the next bytes of a download, in seconds, unless a request sets its own.",
             downloader: \.timeout
         ) { .seconds($0, "Seconds to wait for the next bytes, unless a request says otherwise.", upTo: 86_400, $2) },
@@ -83,19 +83,19 @@ extension ServerSetting {
 
     private static let times = [
         ServerSetting(
-            "activateAfter", .seconds(upTo: 86_400),
+            "activateAfter", .seconds(atLeast: 0),
             "The time that downloads run before clients are told of activity, in seconds.",
             former: ("activationDelay", .milliseconds), \.activateAfter),
         ServerSetting(
-            "completeAfter", .seconds(upTo: 86_400),
+            "completeAfter", .seconds(atLeast: 0),
             "The time without downloads before clients are told of the end of activity, in seconds.",
             former: ("completionDelay", .milliseconds), \.completeAfter),
         ServerSetting(
-            "cleanInterval", .integer(atLeast: 0, "seconds"),
+            "cleanInterval", .seconds(atLeast: 0),
             "The time between two cleanings of the caches while the server is idle, in seconds; 0 for never.",
             \.engine.cleanInterval),
         ServerSetting(
-            "delegateTimeout", .integer(atLeast: 1, "seconds"),
+            "delegateTimeout", .seconds(atLeast: 1),
             "The longest wait for the client's answer to a question about a download, in seconds.", \.delegateTimeout),
     ]
 

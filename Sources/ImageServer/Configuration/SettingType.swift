@@ -35,13 +35,13 @@ extension SettingType where Value: SettingNumber {
 }
 
 extension SettingType<Double> {
-    /// A number of seconds, at most `high`.
-    static func seconds(upTo high: Int) -> SettingType {
+    /// A number of seconds that is not below `smallest`. More than a billion are a billion, which clocks can count.
+    static func seconds(atLeast smallest: Int) -> SettingType {
         SettingType(form: .number(unit: "seconds")) { (text, _) throws(SettingProblem) in
-            guard let number = Double(text), (0...Double(high)).contains(number) else {
-                throw SettingProblem("must be a number from 0 to \(high), not \"\(text)\"")
+            guard let number = Double(text), number.isFinite, number >= Double(smallest) else {
+                throw SettingProblem("must be a number, at least \(smallest), not \"\(text)\"")
             }
-            return number
+            return min(number, 1e9)
         } literal: {
             $0.literal
         }
@@ -50,9 +50,9 @@ extension SettingType<Double> {
     /// A number of seconds that is written in whole milliseconds.
     static let milliseconds = SettingType(form: .integer(unit: "milliseconds")) {
         (text, isInFile) throws(SettingProblem) in
-        Double(try SettingType<Int>.integer(atLeast: 0).read(text, isInFile)) / 1000
+        min(Double(try SettingType<Int>.integer(atLeast: 0).read(text, isInFile)) / 1000, 1e9)
     } literal: {
-        .integer(Int($0 * 1000))
+        ($0 * 1000).literal
     }
 }
 
