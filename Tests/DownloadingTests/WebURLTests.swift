@@ -48,19 +48,24 @@ import Testing
     /// What is not given to libcurl is what it would make of it.
     @Test func plainURLIsThatWhichLibcurlParses() throws {
         let pieces = [
-            "http", "https", "HTTP", "://", ":", "/", "//", "/.", "/..", ".", "..", "-", "a", "xy", "Z", "0", "1", "127", "255",
-            "256", "01", "0x7f", "127.0.0.1", "1.2.3.4", "a.b", "www.example.com", ":80", ":443", ":8080", ":0", ":65536",
-            ":99999999999999999999", "?", "#", "@", "%41", "%", "=", "&", "+", ",", ";", "!", "*", "(", ")", "~", "_", " ", "[::1]",
+            "http", "https", "HTTP", "://", ":", "/", "//", "/.", "/..", ".", "..", "-", "a", "xy", "Z", "0", "1",
+            "127", "255",
+            "256", "01", "0x7f", "127.0.0.1", "1.2.3.4", "a.b", "www.example.com", ":80", ":443", ":8080", ":0",
+            ":65536",
+            ":99999999999999999999", "?", "#", "@", "%41", "%", "=", "&", "+", ",", ";", "!", "*", "(", ")", "~", "_",
+            " ", "[::1]",
             "\"", "<", "\\", "|", "é", "'", "$",
         ]
         var random = SeededGenerator(seed: 4)
         var plainCount = 0
         for _ in 0..<30_000 {
             let start = Bool.random(using: &random) ? "http://" : Bool.random(using: &random) ? "https://" : ""
-            let host = Bool.random(using: &random) ? ["a.example", "127.0.0.1", "x"].randomElement(using: &random)! : ""
+            let host =
+                Bool.random(using: &random) ? ["a.example", "127.0.0.1", "x"].randomElement(using: &random)! : ""
             let text =
                 start + host + (Bool.random(using: &random) ? "/" : "")
-                + (0..<Int.random(in: 0...4, using: &random)).map { _ in pieces.randomElement(using: &random)! }.joined()
+                + (0..<Int.random(in: 0...4, using: &random)).map { _ in pieces.randomElement(using: &random)! }
+                .joined()
             guard let plain = WebURL(plain: text) else { continue }
             plainCount += 1
             let parsed = try WebURL(text, relativeTo: nil, naming: text)

@@ -18,7 +18,7 @@ extension WebURL {
                 while place < bytes.count, isMeant(bytes[place]) { place += 1 }
                 return start..<place
             }
-            let host = span { Self.isLetter($0) || Self.isDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
+            let host = span { Self.isLetter($0) || Self.isDigit($0) || $0 == 0x2D || $0 == 0x2E }
             guard Self.isPlainHost(bytes[host]) else { return nil }
             var port = host.upperBound..<host.upperBound
             if place < bytes.count, bytes[place] == UInt8(ascii: ":") {

@@ -258,9 +258,9 @@ import Testing
                 try await eventually("the note") { [other] in
                     try other.cache.flights.progress(of: identity(server)) != noted
                 }
-                // Whoever waits has looked since.
+                // Whoever waits has looked since; other work may have been submitted too.
                 let looks = other.manager.services.pool.submittedCount
-                try await eventually("a look") { [other] in other.manager.services.pool.submittedCount > looks + 1 }
+                try await eventually("a look") { [other] in other.manager.services.pool.submittedCount > looks + 4 }
             }
         }
         #expect(try await itsFirstLeaves ? third.value == body : first.value.bytes == body)
