@@ -96,7 +96,7 @@ public final class ImageDownloader: Sendable {
         settings.now = now
         hasOwnCredentials = settings.netrc != nil || settings.cookies != nil || settings.tls.clientCertificate != nil
         transport = CurlTransport(settings, spool: spool)
-        scheduler = DownloadScheduler(configuration, now: now, activity: activity)
+        scheduler = DownloadScheduler(configuration, now: now, memory: spool.memory, activity: activity)
     }
 
     /// The longest wait for the next bytes, in seconds, of downloads whose options name none.

@@ -55,7 +55,7 @@ package final class BodySpool {
     /// - Parameter expected: The size of the whole body, if known.
     package func append(_ data: UnsafeRawBufferPointer, expected: Int?) throws {
         try movingOnFailure {
-            if isInMemory, count + data.count > Self.memoryLimit || place.memory.isUsedUp { try moveToFile() }
+            if isInMemory, count + data.count > Self.memoryLimit { try moveToFile() }
             try write(data, expected)
         }
         count += data.count

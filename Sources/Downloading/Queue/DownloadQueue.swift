@@ -265,10 +265,17 @@ struct DownloadQueue: Sendable {
 
     // MARK: Starting and ending
 
+    /// The time after which it is asked again whether downloads are still held back, in nanoseconds.
+    static let holdBackSpan = 5_000_000
+
     /// Selects the next download that may start at `now`, in nanoseconds of a monotonic clock, and counts it as running.
-    mutating func start(at now: Int) -> Start {
+    ///
+    /// - Parameter isHeldBack: `true` while one at a time may run, because too many bodies wait to be stored. One goes on,
+    ///   for whoever has a body may be waiting for another.
+    mutating func start(at now: Int, isHeldBack: Bool = false) -> Start {
         endThrottling(at: now)
         guard pause != .all else { return .none }
+        if isHeldBack, total.all > 0, ready.first != nil { return .wait(Self.holdBackSpan) }
         while let (name, rank) = ready.first, rank.isFresh, mayStart(rank) {
             let delay = hostRate.delay(of: name, at: now)
             if delay == 0 { break }

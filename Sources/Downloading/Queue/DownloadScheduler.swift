@@ -41,14 +41,17 @@ final class DownloadScheduler: PriorityObserver {
 
     private let state = Mutex(State())
     private let now: @Sendable () -> Int
+    private let memory: BodyMemory
     private let activity: @Sendable (_ running: Int) -> Void
 
-    /// - Parameter activity: Receives the number of running downloads after each change, in order.
+    /// - Parameters:
+    ///   - memory: The bodies that wait to be stored.
+    ///   - activity: Receives the number of running downloads after each change, in order.
     init(
-        _ configuration: ImageDownloader.Configuration, now: @escaping @Sendable () -> Int,
+        _ configuration: ImageDownloader.Configuration, now: @escaping @Sendable () -> Int, memory: BodyMemory,
         activity: @escaping @Sendable (_ running: Int) -> Void
     ) {
-        (self.now, self.activity) = (now, activity)
+        (self.now, self.memory, self.activity) = (now, memory, activity)
         state.withLock { $0.apply(configuration, at: now()) }
     }
 
@@ -149,7 +152,7 @@ final class DownloadScheduler: PriorityObserver {
     private func startWaiting() {
         while true {
             let (start, starter) = state.withLock { state -> (DownloadQueue.Start, Starter?) in
-                let start = state.queue.start(at: now())
+                let start = state.queue.start(at: now(), isHeldBack: memory.isUsedUp)
                 switch start {
                 case .download(let id):
                     activity(state.queue.runningCount)
@@ -169,7 +172,7 @@ final class DownloadScheduler: PriorityObserver {
         }
     }
 
-    /// Starts downloads again when the rate allows the next start.
+    /// Starts downloads again when the rate allows the next start, or they may not be held back any more.
     private func wake(in nanoseconds: Int) {
         Task { [weak self] in
             try? await Task.sleep(for: .nanoseconds(nanoseconds))
