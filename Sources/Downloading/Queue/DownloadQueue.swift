@@ -56,7 +56,7 @@ struct DownloadQueue: Sendable {
 
     enum Start: Sendable, Equatable {
         case download(UInt64)
-        /// A download could start, but for the rate. Ask again after this number of nanoseconds.
+        /// A download could start, but for the rate, or because too many bodies wait to be stored. Ask again after this number of nanoseconds.
         case wait(Int)
         case none
     }
