@@ -103,19 +103,27 @@ final class FetchJob: DownloadOwner {
 
     /// Waits without a slot until no other job or process downloads the image, or the holder makes no progress.
     private func waitForOthers() async throws {
-        engine.counts.waitingClaims.add(1, ordering: .relaxed)
-        defer { engine.counts.waitingClaims.subtract(1, ordering: .relaxed) }
-        var pause: Duration?
-        repeat {
-            if let pause { try await Task.sleep(for: pause) }
-            let holder = try await engine.pool.run { [claim] in claim.holder() }
-            pause = claim.pause(
-                for: holder, at: engine.now,
-                waiters: engine.counts.waitingClaims.load(ordering: .relaxed))
-        } while pause != nil
+        if let pause = try await pauseForHolder() { try await wait(pause) }
         // An image that is stored now needs no slot.
         claim.hit = try await imageOfOthers()
         answerOrDownload()
+    }
+
+    /// Waits and looks again. Whoever is counted as waiting has looked once.
+    private func wait(_ first: Duration) async throws {
+        engine.counts.waitingClaims.add(1, ordering: .relaxed)
+        defer { engine.counts.waitingClaims.subtract(1, ordering: .relaxed) }
+        var pause: Duration? = first
+        while let span = pause {
+            try await Task.sleep(for: span)
+            pause = try await pauseForHolder()
+        }
+    }
+
+    private func pauseForHolder() async throws -> Duration? {
+        let holder = try await engine.pool.run { [claim] in claim.holder() }
+        let waiters = engine.counts.waitingClaims.load(ordering: .relaxed)
+        return claim.pause(for: holder, at: engine.now, waiters: waiters)
     }
 
     private func answerOrDownload() {
