@@ -133,8 +133,12 @@ final class DownloadClaim: Sendable {
     }
 
     /// Notes that the body is complete: other jobs for the image then wait for the store, which takes no longer.
+    ///
+    /// A job that has shared another's download takes the lock here, while the other still has it: that one may have left,
+    /// and the lock lasts until the image is stored.
     func noteBody() {
         guard let identity else { return }
+        if isForOtherProcesses, state.withLock({ !$0.isSettled }) { _ = lock.lockAtOnce(identity).map(apply) }
         state.withLock { state in
             if !state.hasBody { lock.noteBodyArrived(identity) }
             state.hasBody = true
