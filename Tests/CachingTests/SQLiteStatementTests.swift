@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -33,5 +34,27 @@ import Testing
             #expect(select.text(4) == (number == 3 ? "" : text("é", number)))
         }
         #expect(try !select.step())
+    }
+
+    /// What kept it from being opened with others may have been over at once, and then they write.
+    @Test func connectionThatTakesTheFileForUnchangedKnowsWhenItIsNot() throws {
+        let scratch = try TemporaryFolder()
+        let path = scratch.path + "/index.sqlite"
+        func open() throws -> SQLiteDatabase { try SQLiteDatabase(path: path, creates: true, waitsUntil: 0) }
+        try open().execute("PRAGMA journal_mode = WAL; CREATE TABLE one (number); INSERT INTO one VALUES (1)")
+        try #require(symlink("index.sqlite-shm", path + "-shm") == 0)
+        let reader = try SQLiteDatabase.reading(path, waitsUntil: 0)
+        try #require(unlink(path + "-shm") == 0)
+        #expect(try reader.number("SELECT number FROM one") == 1)
+        #expect(reader.isCurrent(path))
+        let writer = try open()
+        try writer.execute("UPDATE one SET number = 2")
+        #expect(try reader.number("SELECT number FROM one") == 1, "it knows nothing of the log")
+        #expect(!reader.isCurrent(path))
+        let next = try SQLiteDatabase.reading(path, waitsUntil: 0)
+        #expect(try next.number("SELECT number FROM one") == 2)
+        try writer.execute("UPDATE one SET number = 3")
+        #expect(next.isCurrent(path), "it shares memory with those that write")
+        #expect(try next.number("SELECT number FROM one") == 3)
     }
 }

@@ -180,7 +180,7 @@ final class CacheIndex: Sendable {
         _ body: @Sendable (IndexReader) throws -> Value?
     ) throws -> Value {
         try reader.withLock { slot in
-            if checksFile, let open = slot, try open.inode != Self.inode(path) { slot = nil }
+            if let open = slot, try !open.isCurrent(path) || checksFile && open.inode != Self.inode(path) { slot = nil }
             if let open = slot {
                 inode = open.inode
                 open.waitsUntil = end
@@ -251,7 +251,7 @@ final class CacheIndex: Sendable {
     ) throws -> Value? {
         try survey.withLock { slot in
             let inode = try Self.inode(path)
-            if let open = slot, open.inode == inode {
+            if let open = slot, open.inode == inode, open.isCurrent(path) {
                 open.waitsUntil = end
                 return try open.checked(body)
             }

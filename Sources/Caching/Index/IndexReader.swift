@@ -17,6 +17,9 @@ final class IndexReader {
     /// `true` when it keeps all others out: it is used once.
     var isAlone: Bool { connection.database.isAlone }
 
+    /// See ``SQLiteDatabase/isCurrent(_:)``.
+    func isCurrent(_ path: String) -> Bool { connection.database.isCurrent(path) }
+
     /// The end of waits for other processes, by ``monotonicNanoseconds()``.
     var waitsUntil: Int {
         get { connection.waitsUntil }

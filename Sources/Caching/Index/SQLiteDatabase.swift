@@ -105,8 +105,8 @@ final class SQLiteDatabase {
         sqlite3_busy_handler(handle, waitForOtherProcess, end)
     }
 
-    private init(_ handle: OpaquePointer) {
-        self.handle = handle
+    private init(_ handle: OpaquePointer, frozen: State) {
+        (self.handle, self.frozen) = (handle, frozen)
         end.initialize(to: 0)
     }
 
@@ -138,6 +138,17 @@ final class SQLiteDatabase {
 
     /// `true` when the connection keeps all others out: it is closed at once.
     private(set) var isAlone = false
+    /// The states of the file and of its log for a connection that takes the file for one that nobody changes.
+    private var frozen: State?
+
+    private struct State: Equatable {
+        let main: FileStamp?
+        let log: FileStamp?
+        init(_ path: String) { (main, log) = (FileStamp(path: path), FileStamp(path: path + "-wal")) }
+    }
+
+    /// `false` when the connection does not see what has been written since it was opened.
+    func isCurrent(_ path: String) -> Bool { frozen.map { $0 == State(path) } ?? true }
 
     /// A connection for reading, also where nothing can be written. A log of changes that is not yet merged can then only be
     /// read while nobody else has the index open.
@@ -167,15 +178,18 @@ final class SQLiteDatabase {
         return database
     }
 
-    /// A connection that takes the file for one that nobody changes: it needs no files beside it.
+    /// A connection that takes the file for one that nobody changes: it needs no files beside it. Of use until somebody does
+    /// change it, for the reason to open it so may have been a fault of the moment; see ``isCurrent(_:)``.
     private static func immutable(_ path: String) -> SQLiteDatabase? {
+        let state = State(path)
+        guard state.log?.size ?? 0 == 0 else { return nil }
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
         guard sqlite3_open_v2(FileURL.text(path) + "?immutable=1", &opened, flags, nil) == SQLITE_OK, let opened else {
             sqlite3_close_v2(opened)
             return nil
         }
-        return SQLiteDatabase(opened)
+        return SQLiteDatabase(opened, frozen: state)
     }
 
     /// Runs statements that return nothing.
