@@ -90,6 +90,25 @@ import Testing
         try expectUsable(disk, "deleted")
     }
 
+    /// Another process may put the index aside at any time; its file is still open here, and can be read.
+    @Test func whatIsStoredInTheNextIndexIsFoundByThoseThatHaveTheOneBeforeOpen() throws {
+        let disk = try TestDisk()
+        try disk.store(hollowPNG(width: 1), "1")
+        guard case .found(let old) = try disk.disk.lookUp(CacheKey("1"), lease: 60) else {
+            Issue.record("not found")
+            return
+        }
+        #expect(rename(index(disk), index(disk) + ".damaged") == 0)
+        for suffix in ["-wal", "-shm"] { unlink(index(disk) + suffix) }
+        let other = try disk.reopened()
+        try other.store(hollowPNG(width: 9), "1")
+        #expect(old.path.map { access($0, F_OK) } == 0, "it is lent")
+        #expect(try disk.bytes("1") == hollowPNG(width: 9))
+        try disk.store(hollowPNG(width: 5), "1")
+        #expect(try disk.bytes("1") == hollowPNG(width: 5))
+        #expect(try other.bytes("1") == hollowPNG(width: 5))
+    }
+
     @Test func indexTruncatedUnderAnOpenStorageIsBegunAnew() async throws {
         for count in [0, 100, 4096, 6000] {
             let disk = try TestDisk()

@@ -64,7 +64,8 @@ extension CacheIndex {
 
     /// Runs several writes in one transaction.
     ///
-    /// - Returns: `false` when no connection is open: one write alone opens it, or mends what is wrong.
+    /// - Returns: `false` when no connection is open, or another process has put the index aside meanwhile: one write alone
+    ///   opens it, or mends what is wrong.
     private func share(_ writes: [SharedWrite]) throws -> Bool {
         try writer.withLock { slot in
             guard let open = slot, try open.inode == Self.inode(path) else { return false }
@@ -74,7 +75,7 @@ extension CacheIndex {
             try open.transaction(syncs: writes.contains(where: \.syncs), waitsUntil: end) { writer in
                 for write in writes { try write.runShared(writer) }
             }
-            return true
+            return try open.inode == Self.inode(path)
         }
     }
 }

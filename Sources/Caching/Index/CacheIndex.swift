@@ -121,7 +121,7 @@ final class CacheIndex: Sendable {
     func variants(of key: String) throws -> [IndexRow] { try reading(or: []) { try $0.variants(of: key) } }
 
     /// Sums over all entries, in O(1).
-    func totals() throws -> Totals { try reading(or: Totals(), checksFile: true) { try $0.totals() } }
+    func totals() throws -> Totals { try reading(or: Totals()) { try $0.totals() } }
 
     /// Makes or upgrades the index, if need be; a large one of an older version takes seconds.
     func makeReady() throws { if try isUnready || !exists { try write { _ in } } }
@@ -139,24 +139,24 @@ final class CacheIndex: Sendable {
     }
 
     private func reading<Value: Sendable>(
-        or missing: Value, checksFile: Bool = false, _ body: @Sendable (IndexReader) throws -> Value?
+        or missing: Value, _ body: @Sendable (IndexReader) throws -> Value?
     ) throws -> Value {
-        try withWholeMemory { try readingMending(or: missing, checksFile: checksFile, body) }
+        try withWholeMemory { try readingMending(or: missing, body) }
     }
 
     private func readingMending<Value: Sendable>(
-        or missing: Value, checksFile: Bool, _ body: @Sendable (IndexReader) throws -> Value?
+        or missing: Value, _ body: @Sendable (IndexReader) throws -> Value?
     ) throws -> Value {
         // The inode of the file that was read last, should it turn out to be damaged.
         var damaged: UInt64?
         let end = deadline()
         do {
-            return try readingOnce(or: missing, checksFile: checksFile, until: end, &damaged, body)
+            return try readingOnce(or: missing, until: end, &damaged, body)
         } catch let failure as Failure where failure.isCorruption || failure.isForeign || failure.isFault {
             close(reader)
             // A fault of the moment is over when it is opened anew, and is no reason to give up what is there.
             if !failure.isForeign,
-                let value = try? readingOnce(or: missing, checksFile: checksFile, until: end, &damaged, body)
+                let value = try? readingOnce(or: missing, until: end, &damaged, body)
             {
                 return value
             }
@@ -166,7 +166,7 @@ final class CacheIndex: Sendable {
         } catch let failure as Failure where failure.isUnopened {
             // Perhaps another process is just putting a damaged index aside: looked at again when that is done.
             _ = lock()
-            return try readingOnce(or: missing, checksFile: checksFile, until: end, &damaged, body)
+            return try readingOnce(or: missing, until: end, &damaged, body)
         } catch let failure as Failure where failure.isOlder {
             // The upgrade may take seconds: a lookup does not wait for it.
         }
@@ -176,24 +176,16 @@ final class CacheIndex: Sendable {
     }
 
     private func readingOnce<Value: Sendable>(
-        or missing: Value, checksFile: Bool, until end: Int, _ inode: inout UInt64?,
+        or missing: Value, until end: Int, _ inode: inout UInt64?,
         _ body: @Sendable (IndexReader) throws -> Value?
     ) throws -> Value {
         try reader.withLock { slot in
-            if let open = slot, try !open.isCurrent(path) || checksFile && open.inode != Self.inode(path) { slot = nil }
-            if let open = slot {
+            if let open = slot, try isInPlace(open) {
                 inode = open.inode
                 open.waitsUntil = end
-                let value = try open.checked(body)
-                // A miss may mean that the folder was replaced under us: whoever replaced it wrote a new file. The first of
-                // several lookups in a row tells for all of them.
-                if value != nil || Afterwards.hasSeen(open) { return value ?? missing }
-                if try open.inode == Self.inode(path) {
-                    Afterwards.noteSeen(open)
-                    return missing
-                }
-                slot = nil
+                return try open.checked(body) ?? missing
             }
+            slot = nil
             readable.store(false, ordering: .relaxed)
             try folder.claim()
             inode = try Self.inode(path)
@@ -208,6 +200,15 @@ final class CacheIndex: Sendable {
             noteOpening(isAdopting: fresh.isAdopting)
             return value
         }
+    }
+
+    /// `true` when a connection sees what is stored now. The folder may have been replaced, and another process may have put a
+    /// damaged index aside: whoever did wrote a new file. The first of several lookups in a row looks for all of them.
+    private func isInPlace(_ open: IndexReader) throws -> Bool {
+        if Afterwards.hasSeen(open) { return true }
+        guard try open.inode == Self.inode(path), open.isCurrent(path) else { return false }
+        Afterwards.noteSeen(open)
+        return true
     }
 
     /// Moves away what is no file and lies in the place of one of the files beside the index: SQLite could not open it, or
@@ -331,7 +332,9 @@ final class CacheIndex: Sendable {
             if let open = slot, try open.inode == found || open.inode == Self.inode(path) {
                 do {
                     defer { noteTransaction(of: open) }
-                    return try open.transaction(syncs: syncs, waitsUntil: end, body)
+                    let value = try open.transaction(syncs: syncs, waitsUntil: end, body)
+                    // Another process may have put the index aside meanwhile.
+                    if try open.inode == Self.inode(path) { return value }
                 } catch let failure as Failure where failure.isStuck {
                     // What kept this connection from writing may be over for the next one.
                     slot = nil
