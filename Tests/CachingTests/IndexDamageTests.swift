@@ -121,6 +121,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 1, 99, 100, 4095, 4096], [false, true])
+    func truncatedIndexIsVerifiedUnderAnOpenStorage(_ count: Int, isMerged: Bool) async throws {
+        let disk = try TestDisk()
+        for number in 1..<9 { try disk.store(hollowPNG(width: number), "\(number)") }
+        _ = try disk.disk.verify(repairs: true)
+        if isMerged { execute("PRAGMA wal_checkpoint(TRUNCATE)", index(disk)) }
+        truncate(index(disk), count)
+        _ = try disk.disk.verify(repairs: true)
+        #expect(try disk.disk.verify(repairs: true).isClean)
+        for number in 1..<9 { #expect(try disk.bytes("\(number)") == hollowPNG(width: number)) }
+        #expect(try disk.disk.totals().count == 8)
+    }
+
     @Test(arguments: [
         "DROP TABLE entries", "DROP TABLE totals",
         "DROP TABLE entries; CREATE TABLE entries(id INTEGER PRIMARY KEY, other TEXT)",

@@ -239,9 +239,10 @@ final class CacheIndex: Sendable {
             where failure.isCorruption || failure.isForeign || failure.isOlder || failure.isFault || failure.isUnopened
         {
             // What connections of a process share goes with the last of them.
-            if failure.isFault { closeAll() } else { close(survey) }
+            if failure.isFault || failure.isForeign { closeAll() } else { close(survey) }
             if failure.isCorruption { try putAside(found, after: failure) }
-            // A write makes it or upgrades it, and waits for the lock while another process puts a damaged one aside.
+            // A write makes it or upgrades it, and waits for the lock while another process puts a damaged one aside. One
+            // that has what was there before in its memory would not.
             try write { _ in }
             return try surveyingOnce(until: end, body)
         }
