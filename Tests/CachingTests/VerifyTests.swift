@@ -149,6 +149,31 @@ import Testing
         }
     }
 
+    /// What was replaced or removed while its path was lent has a file of its own until the lease ends.
+    @Test func changedFileThatIsKeptForItsLeaseIsCountedAsItIs() throws {
+        let disk = try TestDisk()
+        var paths: [String] = []
+        for key in ["1", "2", "3"] {
+            try disk.store(hollowPNG(width: 1, count: 1000), key)
+            let record = try #require(try disk.disk.recordEvenExpired(CacheKey(key), lease: 600))
+            paths.append(try #require(record.path))
+            try disk.store(hollowPNG(width: 2, count: 3000), key)
+        }
+        #expect(try disk.disk.totals().lent == 3000)
+        overwrite(paths[0], hollowPNG(width: 1, count: 1300))
+        unlink(paths[1])
+        let wanted = Verification(corrected: 2)
+        expect(try disk.check(), wanted, "without repair")
+        #expect(try disk.disk.totals().lent == 3000)
+        expect(try disk.disk.verify(repairs: true), wanted, "with repair")
+        #expect(try disk.disk.totals().lent == 2300)
+        expect(try disk.disk.verify(repairs: true), Verification(), "the second time")
+        disk.wait(601)
+        expect(try disk.disk.verify(repairs: true), Verification(), "after the leases")
+        #expect(try disk.disk.totals().lent == 0)
+        #expect(disk.blobs.count == 3)
+    }
+
     @Test func aLostIndexIsRebuiltFromTheFiles() async throws {
         let disk = try disk()
         _ = try inflict(.indexLost, on: disk)

@@ -76,6 +76,7 @@ struct Verifier {
                 found.unreadable += 1
             }
         }
+        try checkLentFiles()
         if try index.surveying({ try $0.sumsAreRight() }) == false {
             found.corrected += 1
             if repairs { try index.write { try $0.sumUp() } }
@@ -213,6 +214,29 @@ struct Verifier {
             return true
         }
         if isWrong { found.corrected += 1 }
+    }
+
+    // MARK: The files without entries
+
+    /// Checks what the index notes about files that are kept for leases: somebody may have removed or replaced them.
+    private mutating func checkLentFiles() throws {
+        let wrong = try index.surveying { try $0.lentFiles() }?.filter(isWrong) ?? []
+        found.corrected += wrong.count
+        guard repairs, !wrong.isEmpty else { return }
+        try index.write { [self] writer in
+            for file in try writer.lentFiles() where isWrong(file) {
+                if let size = FileStamp(path: folder.blob(file.name))?.size {
+                    try writer.leave(file.name, bytes: size, until: file.until)
+                } else {
+                    try writer.forget(file: file.name)
+                }
+            }
+        }
+    }
+
+    /// `true` when a file that is kept for a lease is not there, or has another size than noted.
+    private func isWrong(_ file: IndexConnection.LentFile) -> Bool {
+        do { return try FileStamp.existing(folder.blob(file.name))?.size != file.bytes } catch { return false }
     }
 
     private mutating func removeUnreadable() throws {

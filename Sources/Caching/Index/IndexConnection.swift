@@ -62,6 +62,21 @@ final class IndexConnection {
         }
     }
 
+    /// A file that has no entry any more and is kept for a lease.
+    struct LentFile: Sendable {
+        let name: String
+        let bytes: Int
+        /// The end of the lease.
+        let until: Int
+    }
+
+    /// The files that are kept for leases.
+    func lentFiles() throws(Failure) -> [LentFile] {
+        try all(.lentFiles) { row in
+            row.text(0).map { LentFile(name: $0, bytes: row.integer(1), until: row.integer(2)) }
+        }
+    }
+
     /// The moment that the cache's clock goes by.
     func anchor() throws(Failure) -> CacheClock.Anchor? {
         let values = try first(.anchor) { statement in (0..<4).map { statement.integer(Int32($0)) } }
@@ -98,7 +113,8 @@ enum IndexStatement: Int, CaseIterable {
     case find, details, page, unreadable, twins, twin, sharers, variants, sums, check, anchor
     case begin, commit, version, insert, upsert, correct, delete, setContent, oldest, latest, expired, touch, prolong,
         demote
-    case setAnchor, state, setUnproven, unproven, lastUse, leave, forgetFile, dueFiles, filesOf, lentCount, numbers
+    case setAnchor, state, setUnproven, unproven, lastUse, leave, forgetFile, dueFiles, filesOf, lentCount, lentFiles,
+        numbers
 
     var text: String {
         let select = "SELECT \(IndexSchema.columns)"
@@ -153,6 +169,7 @@ enum IndexStatement: Int, CaseIterable {
         case .forgetFile: "DELETE FROM lent WHERE file = ?1"
         case .filesOf: "SELECT file FROM lent WHERE file >= ?1 AND file < ?2"
         case .dueFiles: "SELECT file FROM lent WHERE until <= ?1 OR until > ?3 LIMIT ?2"
+        case .lentFiles: "SELECT file, bytes, until FROM lent WHERE until > 0"
         case .lentCount: "SELECT count(*) FROM lent WHERE until > ?1"
         case .numbers: "SELECT id FROM entries"
         }

@@ -73,6 +73,9 @@ final class IndexReader {
         try connection.first(.details, number, read: IndexDetails.init) ?? nil
     }
 
+    /// The files that are kept for leases.
+    func lentFiles() throws(Failure) -> [IndexConnection.LentFile] { try connection.lentFiles() }
+
     // MARK: Long work
 
     /// The condition for the entries of a page.

@@ -299,6 +299,9 @@ final class IndexWriter {
         try connection.all(.dueFiles, moment, limit, moment + Lending.longest + 1) { $0.text(0) }
     }
 
+    /// The files that are kept for leases.
+    func lentFiles() throws(Failure) -> [IndexConnection.LentFile] { try connection.lentFiles() }
+
     /// The number of files that are kept for leases at `moment`.
     func lentCount(at moment: Int) throws(Failure) -> Int {
         try connection.first(.lentCount, moment) { $0.integer(0) } ?? 0
