@@ -33,7 +33,7 @@ import Testing
         #expect(reply[0]["result"] == .string("f"))
         #expect(reply.dropFirst().allSatisfy { $0["result"]?.string?.utf8.count == 100_000 })
         #expect(try peer.everything("after") == [])
-        #expect(held(peer) == 0)
+        try await eventually("nothing is held") { held(peer) == 0 }
         peer.closeInput()
         #expect(try await peer.exitCode() == 0)
     }
@@ -86,7 +86,7 @@ import Testing
         try await desk.take(.integer(1000)).respond { $0.write(1) }
         #expect(try peer.next()?["id"] == .integer(1000))
         #expect(desk.made == (total, 0))
-        #expect(held(peer) == 0)
+        try await eventually("nothing is held") { held(peer) == 0 }
     }
 
     @Test func anAnswerLargerThanTheLimitIsMadeWhenNothingElseIsHeld() throws {
@@ -105,18 +105,24 @@ import Testing
         let peer = try peer()
         for id in 0..<8 { peer.send(request("\(id)", "made", "[90000,90000]")) }
         try await eventually("one waits for room and the others for it") {
-            desk.begun.count + peer.connection.shared.withLock { $0.held.count } == 8 && held(peer) > 300_000
+            // The pipe is full too: nothing that is written later makes room.
+            let written = desk.made.0 * 90_000 - held(peer)
+            let isFull = written > (peer.capacities[1] ?? 0) - 4096
+            return isFull && desk.begun.count + peer.connection.shared.withLock { $0.held.count } == 8
         }
         let (begun, (made, _)) = (desk.begun.count, desk.made)
         #expect(made == begun - 1)
         for id in made..<8 { peer.send(cancellation("\(id)", isAnswered: true)) }
-        try await eventually("it is given up") { desk.made == (made, 1) }
+        try await eventually("they are given up") {
+            // The next ones may begin, and wait, before they are cancelled too.
+            desk.made == (made, desk.begun.count - made) && peer.connection.shared.withLock { $0.held.isEmpty }
+        }
         var codes: [JSON?] = []
         for _ in 0..<8 { codes.append(try peer.next()?["error"]?["code"]) }
         #expect(codes.count { $0 == .integer(-32800) } == 8 - made)
         peer.send(request("9", "made", "[\(Self.limit),\(Self.limit)]"))
         #expect(try peer.next()?["id"] == .integer(9))
-        #expect(held(peer) == 0)
+        try await eventually("nothing is held") { held(peer) == 0 }
     }
 
     @Test func progressThatCanBeDoneWithoutIsDroppedWhileTheClientReadsNothing() async throws {
