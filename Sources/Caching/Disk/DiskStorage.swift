@@ -233,11 +233,13 @@ public final class DiskStorage: Sendable {
         // Before the index is looked at: changes from here on are noticed at the next hit.
         let departures = lending.departures
         let mark = lending.storeMark(at: name.rowNumber)
+        let adoptions = index.adoptionMark
         do {
             guard var row = try row(of: key, { try index.row($0.rowNumber) }) else {
                 // An index that has been opened and is at its place still is known: each miss looks at that.
                 let isUnknown = try index.isUnready || !index.isOpen && !index.exists
-                if try index.isAdopting || isUnknown && folder.hasBlobs { return .unsettled }
+                let isAdopting = index.isAdopting || index.adoptionMark != adoptions
+                if try isAdopting || isUnknown && folder.hasBlobs { return .unsettled }
                 if let mark, !isUnknown { misses.note(name.rowNumber, mark) }
                 return .missing
             }

@@ -36,7 +36,8 @@ final class CacheIndex: Sendable {
     /// The entries that have to be proven; see ``IndexConnection/unprovenTimes(_:since:)``.
     let unproven = UnprovenEntries()
     private let unready = Atomic(false)
-    private let adopting = Atomic(false)
+    /// Rises when an adoption begins and when it ends; see ``isAdopting``.
+    private let adoptions = Atomic(0)
     private let readable = Atomic(false)
     /// `true` from a wait for another process that was in vain until the index could be written.
     private let isHeld = Atomic(false)
@@ -61,16 +62,26 @@ final class CacheIndex: Sendable {
     }
 
     /// `true` when the folder may hold images that the index does not know.
-    var isAdopting: Bool { adopting.load(ordering: .relaxed) }
+    var isAdopting: Bool { adoptionMark % 2 == 1 }
+
+    /// Changes when the folder begins to hold images that the index may not know, and when it knows all of them: an image
+    /// that was not found meanwhile may be there.
+    var adoptionMark: Int { adoptions.load(ordering: .sequentiallyConsistent) }
 
     /// Ends the adoption: every image in the folder has an entry.
     func endAdopting() throws {
         try write { try $0.endAdopting() }
-        adopting.store(false, ordering: .relaxed)
+        setAdopting(false)
+    }
+
+    private func setAdopting(_ isAdopting: Bool) {
+        let mark = adoptionMark
+        guard (mark % 2 == 1) != isAdopting else { return }
+        _ = adoptions.compareExchange(expected: mark, desired: mark + 1, ordering: .sequentiallyConsistent)
     }
 
     private func beginAdopting() {
-        adopting.store(true, ordering: .relaxed)
+        setAdopting(true)
         onAdopting.withLock { $0 }?()
     }
 
