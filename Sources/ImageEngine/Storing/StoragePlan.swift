@@ -105,9 +105,6 @@ struct StoragePolicy: Sendable, Equatable {
     /// `true` when the caller waits neither for the store nor for a file.
     var answersFirst: Bool { !isGiven && !storage.waitForCache && !needs.contains(.file) }
 
-    /// `true` when every store of this policy is one step on one thread.
-    var isOneStep: Bool { !answersFirst && !obeysNoStore }
-
     /// `true` when memory should have the bytes too, unless the options exclude memory.
     var wantsBytesInMemory: Bool { needs.contains(.bytes) || storage.queryDataWhenInMemory }
 

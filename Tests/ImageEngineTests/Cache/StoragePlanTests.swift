@@ -141,8 +141,10 @@ import Testing
         }
     }
 
-    @Test func aStoreInOneStepNeitherAnswersFirstNorForgets() {
-        always { policy, _, plan in !policy.isOneStep || !plan.answersFirst && plan.reason != .noStore }
+    @Test func aStoreThatIsWaitedForAndNeedNotObeyTheOriginNeitherAnswersFirstNorForgets() {
+        always { policy, _, plan in
+            policy.answersFirst || policy.obeysNoStore || !plan.answersFirst && plan.reason != .noStore
+        }
     }
 
     @Test func theImageOfBeforeStaysUnlessANewerOneIsAnsweredOrForbidden() {
