@@ -27,6 +27,8 @@ final class TestEngine: Sendable {
         configuration.clock = EngineClock(monotonic: { clock.now }, wall: { clock.seconds })
         // A busy machine may keep a test from going on for longer than a server may be silent.
         configuration.downloader.timeout = 120
+        // Nor is it the worker that hangs then.
+        configuration.codec.graceSeconds = 600
         // What has expired when a test moves the clock is still there, unless the test cleans.
         configuration.cleanInterval = 0
         configure(&configuration)
