@@ -139,7 +139,7 @@ import Testing
         "DROP TABLE entries; CREATE TABLE entries(id INTEGER PRIMARY KEY, other TEXT)",
         "PRAGMA user_version = -5", "PRAGMA user_version = 0",
         "UPDATE entries SET name = 'x'", "UPDATE entries SET name = NULL, key = NULL",
-        "UPDATE entries SET bytes = 'many'",
+        "UPDATE entries SET bytes = 'many'", "UPDATE entries SET key = hex(zeroblob(10000000))",
     ])
     func foreignIndexIsBegunAnew(_ sql: String) async throws {
         let folder = try await closedFolder()

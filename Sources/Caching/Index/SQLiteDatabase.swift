@@ -16,8 +16,10 @@ final class SQLiteDatabase {
 
         private var kind: Int32 { code & 0xFF }
 
-        /// The file is no database, or a damaged one: what we write breaks no constraint of a sound one.
-        var isCorruption: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT].contains(kind) }
+        /// The file is no database, or a damaged one: what we write breaks no constraint of a sound one, and no limit.
+        var isCorruption: Bool {
+            [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_MISMATCH].contains(kind)
+        }
         /// The system could not read or write the file, or one beside it.
         var isFault: Bool { kind == SQLITE_IOERR }
         /// The disk is full.
@@ -102,8 +104,12 @@ final class SQLiteDatabase {
         handle = opened
         end.initialize(to: waitsUntil)
         sqlite3_extended_result_codes(handle, 1)
+        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Self.longestValue)
         sqlite3_busy_handler(handle, waitForOtherProcess, end)
     }
+
+    /// The most bytes of one value or row. No entry has as many; what has more comes from damage, and is not made room for.
+    private static let longestValue: Int32 = 16 << 20
 
     private init(_ handle: OpaquePointer, frozen: State) {
         (self.handle, self.frozen) = (handle, frozen)
