@@ -198,7 +198,7 @@ public final class DiskStorage: Sendable {
 
     /// The record of a stored image, if it is there, whole and not expired.
     ///
-    /// - Complexity: One index lookup and one `lstat`; never waits.
+    /// - Complexity: One index lookup and two `lstat`; never waits.
     ///
     /// - Parameter lease: The time in seconds for which the path is lent, from before it is known to be there: so no eviction
     ///   comes between.
