@@ -100,11 +100,16 @@ extension ImageCache {
     /// a single user's.
     public func anyones(_ key: CacheKey) throws(ImageError) -> CacheKey {
         if try cacheType(for: key, burst: 0, mayWait: false) != CacheType.none { return key }
+        return try latestOfUsers(key) ?? key
+    }
+
+    /// The latest entry for the key and the processors of `key` that a single user has; `nil` for none.
+    public func latestOfUsers(_ key: CacheKey) throws(ImageError) -> CacheKey? {
         for own in try entriesOfUsers(key)
         where try cacheType(for: own, burst: 0, mayWait: false) != CacheType.none {
             return own
         }
-        return key
+        return nil
     }
 
     /// The present or future path of the image for `key`; and `true` when it is there, and when it is lent.

@@ -101,7 +101,8 @@ extension Method {
         "isCached", "Tells whether an image is cached, and where; nothing is loaded.", keyParam, cacheParam,
         processorsParam, recipeParam
     ) { invocation, given, cacheName, processors, options -> Outcome<IsCachedReply> in
-        try looking(invocation, given, cacheName, processors, options) { cache, entry, burst in
+        try looking(invocation, given, cacheName, processors, options, isThere: { $0.cacheType != .none }) {
+            cache, entry, burst in
             try cache.cacheType(for: entry, burst: burst ?? 0, mayWait: burst == nil)
                 .map { IsCachedReply(cacheType: $0) }
         }
@@ -111,7 +112,7 @@ extension Method {
         "cachePath", "Tells where an image is in the cache, or would be.", keyParam, cacheParam, processorsParam,
         recipeParam
     ) { invocation, given, cacheName, processors, options -> Outcome<CachePathReply> in
-        try looking(invocation, given, cacheName, processors, options) { cache, entry, burst in
+        try looking(invocation, given, cacheName, processors, options, isThere: \.exists) { cache, entry, burst in
             try cache.path(for: entry, burst: burst ?? 0, mayWait: burst == nil)
                 .map { CachePathReply(path: $0.path, exists: $0.exists, isLent: $0.isLent) }
         }
@@ -119,20 +120,31 @@ extension Method {
 
     /// A request that only reads: answered at once when the order allows it.
     ///
-    /// - Parameter look: Receives the burst of the message for an answer at once: it may use observations of the same
-    ///   burst, and returns `nil` if it would have to wait. Without a burst it must return the answer.
+    /// - Parameters:
+    ///   - isThere: `true` when an answer is that of an image that is there. Otherwise the entries of single users are
+    ///     looked for.
+    ///   - look: Receives the burst of the message for an answer at once: it may use observations of the same burst, and
+    ///     returns `nil` if it would have to wait. Without a burst it must return the answer.
     private static func looking<Value: WireResult>(
         _ invocation: Invocation, _ given: KeyText, _ cacheName: String?, _ processors: ProcessorList?,
-        _ options: ImageOptions?, _ look: @escaping @Sendable (ImageCache, CacheKey, UInt64?) throws -> Value?
+        _ options: ImageOptions?, isThere: @escaping @Sendable (Value) -> Bool,
+        _ look: @escaping @Sendable (ImageCache, CacheKey, UInt64?) throws -> Value?
     ) throws -> Outcome<Value> {
         let cache = try invocation.server.cache(cacheName)
         let key = KeyText(text: cache.key(of: given.text))
         let entry = try processors.entry(key, options, invocation.server.manager)
         let burst = invocation.message.burst
+        let find = { @Sendable (burst: UInt64?) throws -> Value? in
+            let value = try look(cache, entry.key, burst)
+            guard entry.isAnyones, let value, !isThere(value), let own = try cache.latestOfUsers(entry.key) else {
+                return value
+            }
+            return try look(cache, own, burst)
+        }
         return .onDisk(RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .look)) {
-            try look(cache, entry.isAnyones ? cache.anyones(entry.key) : entry.key, burst)
+            try find(burst)
         } later: {
-            guard let value = try look(cache, entry.isAnyones ? cache.anyones(entry.key) : entry.key, nil) else {
+            guard let value = try find(nil) else {
                 throw RPCError.internalError("The index could not be put right.")
             }
             return value
