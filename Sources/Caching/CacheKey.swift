@@ -3,32 +3,57 @@ internal import Platform
 
 /// The name of one entry of a cache: the requested key, the processors applied, and the user that it belongs to.
 public struct CacheKey: Hashable, Sendable {
+    /// What few keys have: the entries of users' own images are their keys alone.
+    private final class Rare: Sendable {
+        let identifier: String
+        let expectedExtension: String?
+        let partition: String
+
+        /// `nil` when there is nothing of it.
+        init?(_ identifier: String, _ expectedExtension: String?, _ partition: String) {
+            if identifier.isEmpty, expectedExtension == nil, partition.isEmpty { return nil }
+            (self.identifier, self.expectedExtension, self.partition) = (identifier, expectedExtension, partition)
+        }
+    }
+
     /// The caller's key: any text of any length; it never becomes part of a path.
     public let key: String
+    private var rare: Rare?
+
     /// The identifier of the processors applied; empty for the original.
-    public let identifier: String
+    public var identifier: String { rare?.identifier ?? "" }
+
     /// The extension that the file is likely to get, when that is not to be told by the key; no part of the name.
-    package var expectedExtension: String?
+    package var expectedExtension: String? {
+        get { rare?.expectedExtension }
+        set { rare = Rare(identifier, newValue, partition) }
+    }
+
     /// The user whom the image belongs to, by a digest; empty for the entry that users share.
-    public private(set) var partition = ""
+    public private(set) var partition: String {
+        get { rare?.partition ?? "" }
+        set { rare = Rare(identifier, expectedExtension, newValue) }
+    }
 
     /// A key for the original, or for what processors with `identifier` make of it.
     public init(_ key: String, identifier: String = "") {
         self.key = key
-        self.identifier = identifier
+        rare = Rare(identifier, nil, "")
     }
 
     /// `true` when both have the same bytes; text that only looks the same is another key.
     public static func == (one: CacheKey, other: CacheKey) -> Bool {
-        ExactText(one.key) == ExactText(other.key) && ExactText(one.identifier) == ExactText(other.identifier)
-            && one.partition == other.partition
+        guard ExactText(one.key) == ExactText(other.key) else { return false }
+        return one.rare === other.rare
+            || ExactText(one.identifier) == ExactText(other.identifier) && one.partition == other.partition
     }
 
     /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) {
         ExactText(key).hash(into: &hasher)
-        ExactText(identifier).hash(into: &hasher)
-        if !partition.isEmpty { hasher.combine(partition) }
+        guard let rare else { return }
+        if !rare.identifier.isEmpty { ExactText(rare.identifier).hash(into: &hasher) }
+        if !rare.partition.isEmpty { hasher.combine(rare.partition) }
     }
 
     /// The text that is hashed into the file name: the key, or `key@identifier`, as in Kingfisher. A key that reads like

@@ -42,7 +42,20 @@ public struct ImageOrigin: Sendable, Equatable {
     /// The server's answer about storing the image: the text of an ``HTTPMetadata``.
     package var http: String?
     /// The facts about its bytes.
-    package var facts = ImageFacts()
+    package var facts: ImageFacts {
+        get { knownFacts?.facts ?? ImageFacts() }
+        set { knownFacts = newValue == ImageFacts() ? nil : KnownFacts(newValue) }
+    }
+    private var knownFacts: KnownFacts?
+
+    /// The facts about few images: most are stored as they came, and nothing more is known.
+    private final class KnownFacts: Sendable, Equatable {
+        let facts: ImageFacts
+
+        init(_ facts: ImageFacts) { self.facts = facts }
+
+        static func == (one: KnownFacts, other: KnownFacts) -> Bool { one.facts == other.facts }
+    }
 
     /// An origin of which only the server's answer is known.
     package init(http: String) { self.http = http }

@@ -1,22 +1,28 @@
 internal import CCrypto
 
-/// A digest by libcrypto: SHA-256, MD5, or one of the others that ``RunningDigest`` knows.
+/// A digest by libcrypto: SHA-256, or MD5. Its bytes are in the value itself: thousands of entries have two.
 public struct Digest: Hashable, Sendable {
-    /// The bytes: 32 of SHA-256, 16 of MD5.
-    public let bytes: [UInt8]
+    private typealias Words = (UInt64, UInt64, UInt64, UInt64)
+
+    /// The bytes in the order of memory; those of MD5 are followed by zeros.
+    private var words: Words = (0, 0, 0, 0)
+    private let isShort: Bool
+
+    /// The number of bytes: 32 of SHA-256, 16 of MD5.
+    package var count: Int { isShort ? 16 : 32 }
 
     /// The SHA-256 of `data`.
     ///
     /// - Complexity: O(*n*): 0.7 ns a byte with the processor's SHA extensions.
     public init(of data: UnsafeRawBufferPointer) {
-        bytes = [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { buffer, count in
+        isShort = false
+        withUnsafeMutableBytes(of: &words) { digest in
             // On the stack: libcrypto's newer calls allocate and look the algorithm up, which costs more than the
             // digest of a key.
             var context = SHA256_CTX()
             SHA256_Init(&context)
             SHA256_Update(&context, data.baseAddress, data.count)
-            SHA256_Final(buffer.baseAddress, &context)
-            count = Int(SHA256_DIGEST_LENGTH)
+            SHA256_Final(digest.baseAddress, &context)
         }
     }
 
@@ -28,16 +34,45 @@ public struct Digest: Hashable, Sendable {
 
     /// The MD5 of the UTF-8 of `text`: a name for files, as other caches have it, and no proof of anything.
     package init(md5Of text: String) {
+        isShort = true
         var text = text
-        bytes = text.withUTF8 { text in
-            [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
-                EVP_Digest(text.baseAddress, text.count, buffer.baseAddress, nil, EVP_md5(), nil)
-                count = 16
+        text.withUTF8 { text in
+            _ = withUnsafeMutableBytes(of: &words) {
+                EVP_Digest(text.baseAddress, text.count, $0.baseAddress, nil, EVP_md5(), nil)
             }
         }
     }
 
-    package init(bytes: [UInt8]) { self.bytes = bytes }
+    /// The digest with these bytes; `nil` unless they are 32 or 16.
+    package init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 32 || bytes.count == 16 else { return nil }
+        isShort = bytes.count == 16
+        withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: bytes) }
+    }
+
+    fileprivate init(finishing running: RunningDigest) {
+        isShort = false
+        withUnsafeTemporaryAllocation(byteCount: 64, alignment: 8) { all in
+            running.finish(into: all)
+            withUnsafeMutableBytes(of: &words) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: all[..<32])) }
+        }
+    }
+
+    /// The bytes.
+    public var bytes: [UInt8] { withBytes(Array.init) }
+
+    /// Calls `body` with the bytes, where they are.
+    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withUnsafeBytes(of: words) { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+
+    /// `true` when both have the same bytes.
+    public static func == (one: Digest, other: Digest) -> Bool {
+        one.words == other.words && one.isShort == other.isShort
+    }
+
+    /// Hashes a part of the bytes, which are as good as random.
+    public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 
     /// The digest written as 64 or 32 hexadecimal digits; `nil` for any other text.
     package init?(hex: Substring) {
@@ -59,7 +94,7 @@ public struct Digest: Hashable, Sendable {
             return bytes
         }
         guard let bytes else { return nil }
-        self.bytes = bytes
+        self.init(bytes: bytes)
     }
 
     /// The digest that names a file: what stands before the first dot; `nil` for any other name.
@@ -71,18 +106,18 @@ public struct Digest: Hashable, Sendable {
     /// 64 lower-case hexadecimal digits, or 32.
     public var hex: String {
         func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
-        return String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
-            for (index, byte) in bytes.enumerated() {
-                (text[2 * index], text[2 * index + 1]) = (digit(byte >> 4), digit(byte & 15))
+        return withBytes { bytes in
+            String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
+                for (index, byte) in bytes.enumerated() {
+                    (text[2 * index], text[2 * index + 1]) = (digit(byte >> 4), digit(byte & 15))
+                }
+                return 2 * bytes.count
             }
-            return 2 * bytes.count
         }
     }
 
     /// The first 63 bits, as a positive number: the row number of an entry in the index.
-    package var rowNumber: Int64 {
-        Int64(bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } >> 1)
-    }
+    package var rowNumber: Int64 { Int64(UInt64(bigEndian: words.0) >> 1) }
 }
 
 /// A digest of data that comes piece by piece.
@@ -121,9 +156,18 @@ package final class RunningDigest {
         EVP_DigestUpdate(context, data.baseAddress, data.count)
     }
 
-    package func finish() -> Digest {
-        var bytes = [UInt8](repeating: 0, count: kind.count)
-        EVP_DigestFinal_ex(context, &bytes, nil)
-        return Digest(bytes: bytes)
+    /// The digest of all that came; of a longer kind, its first 32 bytes. Called once.
+    package func finish() -> Digest { Digest(finishing: self) }
+
+    /// All bytes of the digest of what came. Called once.
+    package func finishedBytes() -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: kind.count) { bytes, count in
+            finish(into: UnsafeMutableRawBufferPointer(bytes))
+            count = kind.count
+        }
+    }
+
+    fileprivate func finish(into bytes: UnsafeMutableRawBufferPointer) {
+        EVP_DigestFinal_ex(context, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), nil)
     }
 }

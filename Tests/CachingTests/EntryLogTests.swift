@@ -132,6 +132,16 @@ import Testing
         #expect(try disk.check().isClean)
     }
 
+    @Test func aLogWithOneRecordForEachEntryIsNotWrittenAnew() throws {
+        let disk = try TestDisk()
+        try disk.store(hollowPNG(width: 1, count: 100), "0")
+        let inode = try #require(FileStamp(path: log(disk))?.inode)
+        for number in 1..<1000 { try disk.store(hollowPNG(width: 1 + number, count: 100), "\(number)") }
+        let stamp = try #require(FileStamp(path: log(disk)))
+        #expect(stamp.size > 200 << 10)
+        #expect(stamp.inode == inode)
+    }
+
     /// A column of an entry is damaged where SQLite cannot see it.
     @Test(arguments: [
         "key = 'http://h/x.png'", "etag = 'other'", "checksum = x'00'", "bytes = 101", "stored_at = stored_at + 4096",

@@ -93,12 +93,27 @@ import Testing
         #expect(try next.disk.totals().count == 23)
     }
 
+    /// The last connection to go writes SQLite's log into the index, which changes both files.
+    @Test func aProcessThatEndsLeavesNothingToCheck() throws {
+        let first = try filled()
+        first.disk.checkIndex()
+        first.disk.close()
+        let files = IndexFiles(in: StorageFolder(path: first.root))
+        for number in 21...23 {
+            let next = try first.reopened()
+            try next.store(hollowPNG(width: number, count: 500), "\(number)")
+            next.disk.close()
+            #expect(FileStamp(path: files.log) == nil, "no connection is left")
+            #expect(IndexMark(savedIn: files) == IndexMark(of: files, bootNumber: 1))
+        }
+    }
+
     @Test func theNoteOfASoundIndexEndsWithTheStartOfTheMachine() throws {
         let first = try filled()
         first.disk.checkIndex()
-        let folder = StorageFolder(path: first.root)
-        #expect(IndexMark(savedIn: folder) == IndexMark(folder: folder, bootNumber: 1))
-        #expect(IndexMark(savedIn: folder) != IndexMark(folder: folder, bootNumber: 2))
+        let files = IndexFiles(in: StorageFolder(path: first.root))
+        #expect(IndexMark(savedIn: files) == IndexMark(of: files, bootNumber: 1))
+        #expect(IndexMark(savedIn: files) != IndexMark(of: files, bootNumber: 2))
     }
 
     @Test(arguments: ["-wal", "-shm", "-journal"])

@@ -46,8 +46,8 @@ import Testing
                 let expected = model.entries.popLast()
                 #expect(gone?.key == expected?.key && gone?.value == expected?.value, "seed \(seed)")
             case 35..<39:
-                list.modify(key) { $0 += 1000 }
-                if let index = model.entries.firstIndex(where: { $0.key == key }) { model.entries[index].value += 1000 }
+                list.modifyNewest { $0 += 1000 }
+                if !model.entries.isEmpty { model.entries[0].value += 1000 }
             default:
                 list = LRUList()
                 model.entries = []

@@ -21,7 +21,7 @@ import Testing
         }
         for number in 0..<5 {
             insert.bind(
-                number, text("a", number), Array(text("b", number).utf8), nil as String?,
+                number, text("a", number), Digest(of: text("b", number)), nil as String?,
                 number == 3 ? "" : text("é", number))
             try insert.run()
         }
@@ -29,7 +29,7 @@ import Testing
         for number in 0..<5 {
             #expect(try select.step())
             #expect(select.text(1) == text("a", number))
-            #expect(select.blob(2) == Array(text("b", number).utf8))
+            #expect(select.digest(2) == Digest(of: text("b", number)))
             #expect(select.text(3) == nil)
             #expect(select.text(4) == (number == 3 ? "" : text("é", number)))
         }

@@ -24,7 +24,7 @@ struct FileSeal {
     }
 
     /// The checksum that the bytes should have.
-    var checksum: Digest { Digest(bytes: Array(bytes.prefix(Self.checksumSize))) }
+    var checksum: Digest? { Digest(bytes: bytes.prefix(Self.checksumSize)) }
 
     /// `true` when the file was stored under that name.
     func bears(_ name: Digest) -> Bool {
@@ -35,10 +35,12 @@ struct FileSeal {
 
     /// Notes the checksum in a file, and the name that it is stored under.
     ///
-    /// - Parameter fileName: The later name of the file.
-    static func add(_ fileName: String, _ checksum: Digest, to file: borrowing Descriptor) {
+    /// - Parameters:
+    ///   - fileName: The later name of the file.
+    ///   - isNew: `true` when the file has no seal yet.
+    static func add(_ fileName: String, _ checksum: Digest, to file: borrowing Descriptor, isNew: Bool = false) {
         guard let name = Digest(fileName: fileName) else { return }
-        let known = FileSeal(file).flatMap { $0.checksum == checksum ? $0 : nil }
+        let known = isNew ? nil : FileSeal(file).flatMap { $0.checksum == checksum ? $0 : nil }
         if let known, known.bears(name) { return }
         var bytes = known?.bytes ?? checksum.bytes
         if bytes.count + nameSize <= longest { bytes += name.bytes.prefix(nameSize) }

@@ -30,7 +30,7 @@ final class IndexWatch: Sendable {
         (self.index, self.folder, self.clock) = (index, folder, clock)
     }
 
-    private var mark: IndexMark { IndexMark(folder: folder, bootNumber: clock.bootNumber()) }
+    private var mark: IndexMark { IndexMark(of: index.files, bootNumber: clock.bootNumber()) }
 
     /// Looks at the files before the index is opened for the first time.
     ///
@@ -40,7 +40,7 @@ final class IndexWatch: Sendable {
             guard !state.hasStarted else { return false }
             state.hasStarted = true
             let mark = mark
-            (state.seen, state.isSound) = (mark, IndexMark(savedIn: folder) == mark)
+            (state.seen, state.isSound) = (mark, IndexMark(savedIn: index.files) == mark)
             return true
         }
     }
@@ -57,20 +57,20 @@ final class IndexWatch: Sendable {
         let (isSound, seen, rest) = state.withLock { ($0.isSound, $0.seen, $0.rest) }
         let now = mark
         if isSound, now == seen {
-            let logIndex = FileStamp(path: index.path + "-shm")
+            let logIndex = FileStamp(path: index.files.path + "-shm")
             let mayBeChanged = state.withLock { state in
                 defer { state.hasWriter = true }
                 return !state.hasWriter || state.logIndex != logIndex
             }
             guard mayBeChanged else { return }
             if !index.wasChangedByOthers() { return settle() }
-        } else if isSound || IndexMark(savedIn: folder) == now {
+        } else if isSound || IndexMark(savedIn: index.files) == now {
             // A transaction tells a change that SQLite knows of from one that it does not, as long as the file is the same.
             let isKnown = !isSound || now.isOfSameIndex(as: seen) && !index.wasChangedByOthers()
             if isKnown { return settle() }
         }
         let begin = clock.monotonic()
-        guard begin >= rest, let lock = try? Descriptor(index.path + ".check", O_RDWR | O_CREAT | O_NOFOLLOW),
+        guard begin >= rest, let lock = try? Descriptor(index.files.path + ".check", O_RDWR | O_CREAT | O_NOFOLLOW),
             lock.lock()
         else { return }
         state.withLock { $0.isSound = false }
@@ -85,17 +85,20 @@ final class IndexWatch: Sendable {
 
     /// Notes that the index is sound as its files are now.
     private func settle() {
-        let (mark, logIndex) = (mark, FileStamp(path: index.path + "-shm"))
+        let (mark, logIndex) = (mark, FileStamp(path: index.files.path + "-shm"))
         let isNew = state.withLock { state in
             defer { (state.seen, state.logIndex, state.isSound) = (mark, logIndex, true) }
             return state.seen != mark || !state.isSound
         }
-        if isNew { mark.save(in: folder) }
+        if isNew { mark.save(in: index.files) }
     }
 
     /// Notes the state of the files for the next process, unless it is not known to be sound. Called before the process ends.
     func close() {
         let (isSound, seen) = state.withLock { ($0.isSound, $0.seen) }
-        if isSound, seen != mark, !index.wasChangedByOthers() { settle() }
+        guard isSound, seen == mark || !index.wasChangedByOthers() else { return }
+        // Before the files are looked at: the last connection to go writes SQLite's log into the index.
+        index.closeAll()
+        settle()
     }
 }

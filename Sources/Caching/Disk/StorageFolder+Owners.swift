@@ -33,7 +33,7 @@ extension StorageFolder {
     }
 
     /// `true` when a file that others could have planted may be answered: it is this user's, or the folder is shared.
-    func trusts(_ stamp: FileStamp) -> Bool { isShared || stamp.owner == geteuid() }
+    func trusts(_ stamp: FileStamp) -> Bool { isShared || stamp.owner == user }
 
     /// The mode of a file in the folder.
     var fileMode: mode_t { isShared ? 0o660 : 0o600 }

@@ -18,6 +18,8 @@ package final class StorageFolder: Sendable {
     package let session: WriterSession
     /// `true` when the folder may be another user's, or a group's; see ``claim()``.
     let isShared: Bool
+    /// The number of the user that this process runs as.
+    let user = geteuid()
     /// The most bytes of interrupted bodies that are kept in it.
     package let resumeLimit = Atomic(ResumeFolder.bytesLimit)
     private let serial = Atomic<UInt64>(0)
@@ -112,7 +114,7 @@ package final class StorageFolder: Sendable {
                 return try unlinkingOnFailure(target) {
                     let file = try Descriptor(target, O_RDONLY | O_NOFOLLOW)
                     let known = body.checksum(of: file.stamp)
-                    return try finish(file, fileName, known ?? checksum(of: target), syncs: syncs)
+                    return try finish(file, fileName, known ?? checksum(of: target), isNew: false, syncs: syncs)
                 }
             case .unnamed(let source): return try copy(source, fileName, syncs: syncs)
             }
@@ -150,12 +152,12 @@ package final class StorageFolder: Sendable {
     }
 
     private func finish(
-        _ file: borrowing Descriptor, _ fileName: String, _ checksum: Digest, syncs: Bool
+        _ file: borrowing Descriptor, _ fileName: String, _ checksum: Digest, isNew: Bool = true, syncs: Bool
     ) throws -> Draft {
         // Begun before the rename, this keeps a power cut from leaving an empty file under the final name.
         share(file.path)
         if syncs { try file.sync() } else { _ = hl_start_writeback(file.number) }
-        FileSeal.add(fileName, checksum, to: file)
+        FileSeal.add(fileName, checksum, to: file, isNew: isNew)
         guard let stamp = file.stamp else { throw SystemError(errno, "look at", file.path) }
         return Draft(path: file.path, stamp: stamp, checksum: checksum)
     }

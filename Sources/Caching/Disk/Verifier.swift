@@ -1,31 +1,6 @@
 internal import Glibc
 internal import Platform
 
-extension DiskStorage {
-    /// The result of a full check; with repair, what was wrong is put right.
-    public struct Verification: Sendable, Equatable {
-        /// Entries that were looked at.
-        public var checked = 0
-        /// Bytes that were read.
-        public var bytes = 0
-        /// Files that are not what was stored; their entries are taken out.
-        public var damaged = 0
-        /// Entries without files; they are taken out.
-        public var missing = 0
-        /// Images without entries; they are taken in.
-        public var adopted = 0
-        /// Files that dead writers left, or that no entry names and that are no images; they are removed.
-        public var leftovers = 0
-        /// Sums and notes of the index that were wrong.
-        public var corrected = 0
-        /// Files that could not be read now, for want of a permission or of descriptors; they are left alone.
-        public var unreadable = 0
-
-        /// `true` when nothing was wrong.
-        public var isClean: Bool { damaged + missing + adopted + leftovers + corrected + unreadable == 0 }
-    }
-}
-
 /// Checks every file of a cache against the index, and the index against every file and against the log of entries; a few at
 /// a time, so that nobody waits for it.
 struct Verifier {

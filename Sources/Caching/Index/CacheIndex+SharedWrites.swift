@@ -68,14 +68,15 @@ extension CacheIndex {
     ///   opens it, or mends what is wrong.
     private func share(_ writes: [SharedWrite]) throws -> Bool {
         try writer.withLock { slot in
-            guard let open = slot, try open.inode == Self.inode(path) else { return false }
+            guard let open = slot else { return false }
             defer { noteTransaction(of: open) }
             // The least patient of them is not kept waiting by the others.
             let end = writes.lazy.map(\.end).min() ?? 0
-            try open.transaction(syncs: writes.contains(where: \.syncs), waitsUntil: end) { writer in
+            let isDone: Void? = try open.transaction(syncs: writes.contains(where: \.syncs), waitsUntil: end) {
+                writer in
                 for write in writes { try write.runShared(writer) }
             }
-            return try open.inode == Self.inode(path)
+            return isDone != nil
         }
     }
 }

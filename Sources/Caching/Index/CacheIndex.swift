@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import Glibc
 internal import Platform
 internal import Synchronization
@@ -18,9 +19,9 @@ final class CacheIndex: Sendable {
         var lent = 0
     }
 
-    let path: String
     let clock: CacheClock
     private let folder: StorageFolder
+    let files: IndexFiles
     private let lending: Lending
     private let reader = Mutex<IndexReader?>(nil)
     private let survey = Mutex<IndexReader?>(nil)
@@ -57,7 +58,7 @@ final class CacheIndex: Sendable {
     ///
     /// - Parameter clock: Goes by the anchor in the index once that is opened.
     init(folder: StorageFolder, clock: CacheClock, lending: Lending) {
-        path = folder.path + "/index.sqlite"
+        files = IndexFiles(in: folder)
         (self.folder, self.clock, self.lending) = (folder, clock, lending)
     }
 
@@ -92,7 +93,7 @@ final class CacheIndex: Sendable {
     var isOpen: Bool { readable.load(ordering: .relaxed) }
 
     /// `true` when there is an index file.
-    var exists: Bool { get throws { try Self.inode(path) != nil } }
+    var exists: Bool { get throws { try files.inode != nil } }
 
     /// `true` when somebody has changed the index's files since it was last asked that, and SQLite does not know of it. Waits
     /// for other writers. O(n) in the frames of the log.
@@ -199,10 +200,10 @@ final class CacheIndex: Sendable {
             slot = nil
             readable.store(false, ordering: .relaxed)
             try folder.claim()
-            inode = try Self.inode(path)
+            inode = try files.inode
             guard inode != nil else { return missing }
             prepareOpening()
-            let fresh = try IndexReader(path: path, clock: clock, waitsUntil: end)
+            let fresh = try IndexReader(path: files.path, clock: clock, waitsUntil: end)
             noteUnproven(fresh.unprovenTimes)
             let value = try fresh.checked(body) ?? missing
             if fresh.isAlone { return value }
@@ -217,16 +218,14 @@ final class CacheIndex: Sendable {
     /// damaged index aside: whoever did wrote a new file. The first of several lookups in a row looks for all of them.
     private func isInPlace(_ open: IndexReader) throws -> Bool {
         if Afterwards.hasSeen(open) { return true }
-        guard try open.inode == Self.inode(path), open.isCurrent(path) else { return false }
+        guard try open.inode == files.inode, open.isCurrent(files.path) else { return false }
         Afterwards.noteSeen(open)
         return true
     }
 
-    /// Moves away what is no file and lies in the place of one of the files beside the index: SQLite could not open it, or
-    /// would follow it.
     private func prepareOpening() {
         onOpening.withLock { $0 }?()
-        for suffix in ["-wal", "-shm", "-journal"] { try? folder.clearWay(for: path + suffix, kind: .file) }
+        files.clearWay()
     }
 
     private func noteUnproven(_ times: ClosedRange<Int>?) { if let times { unproven.set(times) } }
@@ -243,7 +242,7 @@ final class CacheIndex: Sendable {
     }
 
     private func surveyingMending<Value: Sendable>(_ body: @Sendable (IndexReader) throws -> Value) throws -> Value? {
-        let (found, end) = (try Self.inode(path), deadline())
+        let (found, end) = (try files.inode, deadline())
         do {
             return try surveyingOnce(until: end, body)
         } catch let failure as Failure
@@ -263,8 +262,8 @@ final class CacheIndex: Sendable {
         until end: Int, _ body: @Sendable (IndexReader) throws -> Value
     ) throws -> Value? {
         try survey.withLock { slot in
-            let inode = try Self.inode(path)
-            if let open = slot, open.inode == inode, open.isCurrent(path) {
+            let inode = try files.inode
+            if let open = slot, open.inode == inode, open.isCurrent(files.path) {
                 open.waitsUntil = end
                 return try open.checked(body)
             }
@@ -272,7 +271,7 @@ final class CacheIndex: Sendable {
             try folder.claim()
             guard inode != nil else { return nil }
             prepareOpening()
-            let fresh = try IndexReader(path: path, clock: clock, waitsUntil: end)
+            let fresh = try IndexReader(path: files.path, clock: clock, waitsUntil: end)
             if !fresh.isAlone { slot = fresh }
             return try fresh.checked(body)
         }
@@ -313,9 +312,9 @@ final class CacheIndex: Sendable {
     private func writeMending<Value: Sendable>(
         _ syncs: Bool, until end: Int, _ body: @Sendable (IndexWriter) throws -> Value
     ) throws -> Value {
-        let found = try Self.inode(path)
+        var found = try writer.withLock(\.?.inode) ?? files.inode
         do {
-            return try writeOnce(syncs, found, until: end, body)
+            return try writeOnce(syncs, until: end, body)
         } catch let failure as Failure where failure.isFull {
             // What removes images needs a little space first.
             guard IndexReserve(folder: folder).release() else { throw failure }
@@ -323,30 +322,29 @@ final class CacheIndex: Sendable {
             closeAll()
             if !failure.isForeign {
                 // A fault of the moment is over when it is opened anew.
-                do { return try writeOnce(syncs, Self.inode(path), until: end, body) } catch let again as Failure
+                found = try files.inode
+                do { return try writeOnce(syncs, until: end, body) } catch let again as Failure
                     where again.isCorruption || again.isCutOff
                 { closeAll() }
             }
-            try putAside(try found ?? Self.inode(path), after: failure)
+            try putAside(try found ?? files.inode, after: failure)
         } catch let failure as Failure where failure.isReadOnly {
             // The connections of a process share the files beside the index: what one of them opened while nothing could be
             // written keeps the others from writing when it can.
             closeAll()
         }
-        return try writeOnce(syncs, Self.inode(path), until: end, body)
+        return try writeOnce(syncs, until: end, body)
     }
 
     private func writeOnce<Value: Sendable>(
-        _ syncs: Bool, _ found: UInt64?, until end: Int, _ body: @Sendable (IndexWriter) throws -> Value
+        _ syncs: Bool, until end: Int, _ body: @Sendable (IndexWriter) throws -> Value
     ) throws -> Value {
         try writer.withLock { slot in
             // Another thread may have made it while this one waited.
-            if let open = slot, try open.inode == found || open.inode == Self.inode(path) {
+            if let open = slot {
                 do {
                     defer { noteTransaction(of: open) }
-                    let value = try open.transaction(syncs: syncs, waitsUntil: end, body)
-                    // Another process may have put the index aside meanwhile.
-                    if try open.inode == Self.inode(path) { return value }
+                    if let value = try open.transaction(syncs: syncs, waitsUntil: end, body) { return value }
                 } catch let failure as Failure where failure.isStuck {
                     // What kept this connection from writing may be over for the next one.
                     slot = nil
@@ -360,13 +358,13 @@ final class CacheIndex: Sendable {
             if lock != nil { mendCutOff() }
             slot = nil
             prepareOpening()
-            let fresh = try IndexWriter(
-                path: path, clock: clock, folder: folder, lending: lending, waitsUntil: end)
+            let fresh = try IndexWriter(files, clock: clock, lending: lending, waitsUntil: end)
             slot = fresh
             noteUnproven(fresh.unprovenTimes)
             noteOpening(isAdopting: fresh.isAdopting)
             defer { noteTransaction(of: fresh) }
-            return try fresh.transaction(syncs: syncs, waitsUntil: end, body)
+            if let value = try fresh.transaction(syncs: syncs, waitsUntil: end, body) { return value }
+            throw Failure(code: SQLITE_BUSY, message: "other processes put it aside again and again; try again")
         }
     }
 
@@ -384,13 +382,10 @@ final class CacheIndex: Sendable {
         close(survey)
     }
 
-    /// Begins anew where the file was cut to nothing, or in its header, under open connections: SQLite would wait for
-    /// them in vain. Under the lock between processes, and before the connection for writing is closed.
+    /// Begins anew where the file was cut off under open connections. Under the lock between processes, and before the
+    /// connection for writing is closed.
     private func mendCutOff() {
-        let sides = [path + "-wal", path + "-shm"]
-        guard let size = FileStamp(path: path)?.size, size < 100, sides.contains(where: { FileStamp(path: $0) != nil })
-        else { return }
-        for name in [path] + sides { unlink(name) }
+        guard files.removeIfCutOff() else { return }
         // Only now: the last one to close writes the log into the file.
         close(reader)
         close(survey)
@@ -398,52 +393,21 @@ final class CacheIndex: Sendable {
 
     /// Moves a damaged index out of the way, so that a new one can be begun.
     ///
-    /// Under a lock between processes, and only if the index is still the damaged one: another process may have begun a new
-    /// one meanwhile.
+    /// Under the lock between processes, and only if the index is still the damaged one: another process may have begun a
+    /// new one meanwhile.
     ///
-    /// - Throws: `failure` if the file cannot be read at all: that says nothing about its content.
+    /// - Throws: `failure` if the files cannot be read at all: that says nothing about their content.
     private func putAside(_ damaged: UInt64?, after failure: Failure) throws {
         if failure.isFault, !failure.isCutOff { throw failure }
-        for name in [path, path + "-wal"] where !Self.isReadable(name) { throw failure }
-        guard let lock = lock(), let damaged, try Self.inode(path) == damaged else { return }
-        rename(path, path + ".damaged")
-        unlink(path + "-wal")
-        unlink(path + "-shm")
+        guard files.areReadable else { throw failure }
+        guard let lock = lock(), let damaged, try files.inode == damaged else { return }
+        files.putAside()
         withExtendedLifetime(lock) {}
     }
 
-    /// The lock that processes share for opening and mending the index, given back with the descriptor; `nil` when it cannot
-    /// be had soon: who holds it longer is a stranger, or was stopped.
+    /// The lock of ``IndexFiles/lock(waiting:)``, waited for as long as is worth it now.
     private func lock() -> Descriptor? {
-        guard let file = try? Descriptor(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW) else { return nil }
-        folder.share(file.path)
-        let isLocked = file.lock(waiting: isHeld.load(ordering: .relaxed) ? Self.shortPatience : 1)
-        if !isLocked, errno == EWOULDBLOCK { return nil }
-        return file
-    }
-
-    /// `true` when a file can be read to its end, or is not there.
-    private static func isReadable(_ path: String) -> Bool {
-        do {
-            let file = try Descriptor(reading: path)
-            if file.stamp != nil { try file.forEachPiece { _ in } }
-            return true
-        } catch {
-            guard let failure = error as? SystemError, failure.action == "open" else { return false }
-            return [ENOENT, ENOTDIR, ELOOP, ENXIO].contains(failure.code)
-        }
-    }
-
-    /// The inode of an index file, which tells one from another; `nil` where there is none, or an empty one.
-    ///
-    /// - Throws: ``SystemError`` when it cannot be told what there is.
-    static func inode(_ path: String) throws -> UInt64? {
-        var status = stat()
-        guard path.withCString({ lstat($0, &status) }) == 0 else {
-            if errno == ENOENT { return nil }
-            throw SystemError(errno, "look at", path)
-        }
-        return status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 ? nil : UInt64(status.st_ino)
+        files.lock(waiting: isHeld.load(ordering: .relaxed) ? Self.shortPatience : 1)
     }
 }
 

@@ -5,7 +5,7 @@ internal import Platform
 ///
 /// A lost or damaged index is made again from it and from the files of the images, which decide: a record whose file is
 /// gone, or is another by now, counts for nothing. So records need not be removed; the file is written anew
-/// (``EntryLogRewriting``) when it has become twice as long. It shares nothing with the index but the folder.
+/// (``EntryLogRewriting``) when it is twice as long as its entries need. It shares nothing with the index but the folder.
 ///
 /// Used under the lock of the index's writers.
 final class EntryLog {
@@ -22,9 +22,13 @@ final class EntryLog {
 
     private let path: String
     private var file: Descriptor?
-    private var inode: UInt64?
+    private var inode = 0
+    /// The size that the entries need: as it was when the file was last written anew, or by their number (``noteEntries(_:)``).
     private var base = 0
     private var pending: [UInt8] = []
+    private var pendingCount = 0
+    /// The records that were written here, and their bytes.
+    private var written = (count: 0, bytes: 0)
     private(set) var size = 0
 
     init(folder: StorageFolder) { path = Self.path(in: folder) }
@@ -34,9 +38,15 @@ final class EntryLog {
     /// `true` when the file should be written anew.
     var isOverdue: Bool { size > 2 * base + Self.slack }
 
+    /// Notes the number of entries there are, each of which needs a record like those that were written here.
+    func noteEntries(_ count: Int) {
+        if written.count > 0 { base = max(base, Int(Double(count) * Double(written.bytes) / Double(written.count))) }
+    }
+
     /// Notes a record that is appended by ``write()``.
     func add(_ record: [UInt8], mark: Int64) {
         guard record.count <= Self.longest else { return }
+        pendingCount += 1
         Self.append(record, mark: mark, to: &pending)
     }
 
@@ -50,18 +60,25 @@ final class EntryLog {
     static func header(base: Int) -> [UInt8] { magic + withUnsafeBytes(of: UInt64(base).littleEndian, Array.init) }
 
     /// Forgets what was noted since the last ``write()``.
-    func discard() { pending.removeAll(keepingCapacity: true) }
+    func discard() {
+        pending.removeAll(keepingCapacity: true)
+        pendingCount = 0
+    }
 
     /// Appends what was noted, before its transaction counts. What cannot be written is left out: the index has it, and a
     /// check of the folder writes it later.
-    func write() {
+    ///
+    /// - Parameter inode: That of the file at its place.
+    func write(inode: Int) {
         if pending.isEmpty { return }
         defer { discard() }
-        if file == nil || FileStamp(path: path)?.inode != inode { open() }
+        if file == nil || inode != self.inode { open() }
         let number = file?.number ?? -1
         guard number >= 0 else { return }
         let count = pending.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
-        if count == pending.count { size += count } else { file = nil }
+        guard count == pending.count else { return file = nil }
+        size += count
+        written = (written.count + pendingCount, written.bytes + count)
     }
 
     /// Removes the file: no entry is left.
@@ -73,7 +90,7 @@ final class EntryLog {
 
     private func open() {
         file = nil
-        inode = nil
+        inode = 0
         var status = stat()
         // What is no file of ours is nothing to write into.
         if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { unlink(path) }
@@ -92,7 +109,7 @@ final class EntryLog {
             else { return }
             size = Self.headerSize
         }
-        inode = stamp.inode
+        inode = Int(bitPattern: UInt(stamp.inode))
         file = consume opened
     }
 }

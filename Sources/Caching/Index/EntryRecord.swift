@@ -19,22 +19,18 @@ struct EntryRecord: Sendable {
     /// The number of the entry that a record's bytes speak of.
     static func number(in bytes: [UInt8]) -> Int64? {
         var fields = Fields(bytes: bytes)
-        return fields.takeBytes().map { Digest(bytes: $0).rowNumber }
+        return fields.takeDigest()?.rowNumber
     }
 
     var bytes: [UInt8] {
         let (header, origin, facts) = (row.header, row.origin, row.origin.facts)
         var fields = Fields()
-        fields.put(row.name.bytes)
-        for text in [row.key, row.identifier, row.fileExtension, header.format.rawValue] { fields.put(text) }
-        for number in [header.width, header.height, header.frameCount, row.byteCount, row.allocated] {
-            fields.put(number)
-        }
-        fields.put(row.checksum?.bytes)
-        for text in [origin.url, origin.etag, origin.lastModified, origin.http] { fields.put(text) }
-        for number in [row.storedAt, row.modified, row.life.number ?? -1] { fields.put(number) }
-        for text in [facts.preview, facts.timing?.text, facts.sourceMark] { fields.put(text) }
-        for text in [facts.exactSource?.rawValue, facts.verdict?.rawValue, metadata] { fields.put(text) }
+        fields.put(row.name, row.key, row.identifier, row.fileExtension, header.format.rawValue)
+        fields.put(header.width, header.height, header.frameCount, row.byteCount, row.allocated, row.checksum)
+        fields.put(origin.url, origin.etag, origin.lastModified, origin.http)
+        fields.put(row.storedAt, row.modified, row.life.number ?? -1)
+        fields.put(facts.preview, facts.timing?.text, facts.sourceMark, facts.exactSource?.rawValue)
+        fields.put(facts.verdict?.rawValue, metadata)
         return fields.bytes
     }
 
@@ -43,11 +39,11 @@ struct EntryRecord: Sendable {
     /// Reads ``bytes``; `nil` if they say what no version of ours would write. The life of the entry is not among them.
     init?(bytes: [UInt8]) {
         var fields = Fields(bytes: bytes)
-        guard let name = fields.takeBytes(), let key = fields.take(), let identifier = fields.take(),
+        guard let name = fields.takeDigest(), let key = fields.take(), let identifier = fields.take(),
             let fileExtension = fields.take(), let format = fields.take().flatMap(ImageFormat.init(rawValue:))
         else { return nil }
         let (width, height, frames) = (fields.takeNumber(), fields.takeNumber(), fields.takeNumber())
-        let (byteCount, allocated, checksum) = (fields.takeNumber(), fields.takeNumber(), fields.takeBytes())
+        let (byteCount, allocated, checksum) = (fields.takeNumber(), fields.takeNumber(), fields.takeDigest())
         var origin = ImageOrigin(url: fields.take(), etag: fields.take(), lastModified: fields.take())
         origin.http = fields.take()
         let (storedAt, modified, life) = (fields.takeNumber(), fields.takeNumber(), fields.takeNumber())
@@ -58,17 +54,48 @@ struct EntryRecord: Sendable {
         metadata = fields.take()
         guard fields.isAtEnd, let header = try? ImageHeader(format, width, height, frames: frames) else { return nil }
         row = IndexRow(
-            name: Digest(bytes: name), key: key, identifier: identifier, fileExtension: fileExtension, header: header,
-            byteCount: byteCount, allocated: allocated, checksum: checksum.map(Digest.init(bytes:)), origin: origin,
+            name: name, key: key, identifier: identifier, fileExtension: fileExtension, header: header,
+            byteCount: byteCount, allocated: allocated, checksum: checksum, origin: origin,
             storedAt: storedAt, life: EntryLife(number: life == -1 ? nil : life), modified: modified, content: 0)
         row.content = row.checksum?.rowNumber ?? row.number
         if !row.isPlausible { return nil }
     }
 }
 
+/// A value that is a field of a record.
+private protocol RecordField {
+    func put(into fields: inout Fields)
+}
+
+extension Int: RecordField {
+    fileprivate func put(into fields: inout Fields) {
+        withUnsafeBytes(of: UInt64(bitPattern: Int64(self)).littleEndian) { fields.bytes.append(contentsOf: $0) }
+    }
+}
+
+extension String: RecordField {
+    fileprivate func put(into fields: inout Fields) {
+        fields.putCount(utf8.count)
+        fields.bytes.append(contentsOf: utf8)
+    }
+}
+
+extension Digest: RecordField {
+    fileprivate func put(into fields: inout Fields) {
+        fields.putCount(count)
+        withBytes { fields.bytes.append(contentsOf: $0) }
+    }
+}
+
+extension Optional: RecordField where Wrapped: RecordField {
+    fileprivate func put(into fields: inout Fields) {
+        if let self { self.put(into: &fields) } else { fields.putCount(nil) }
+    }
+}
+
 /// The fields of a record, one after the other.
 private struct Fields {
-    private(set) var bytes: [UInt8] = []
+    fileprivate(set) var bytes: [UInt8] = []
     private var place = 0
     private var isBroken = false
 
@@ -79,27 +106,18 @@ private struct Fields {
     /// `true` when all has been taken, and nothing was missing.
     var isAtEnd: Bool { !isBroken && place == bytes.count }
 
-    mutating func put(_ number: Int) {
-        withUnsafeBytes(of: UInt64(bitPattern: Int64(number)).littleEndian) { bytes.append(contentsOf: $0) }
+    @inline(__always)
+    mutating func put<each Value: RecordField>(_ value: repeat each Value) {
+        for value in repeat each value { value.put(into: &self) }
     }
 
-    mutating func put(_ value: [UInt8]?) {
-        putCount(value?.count)
-        if let value { bytes.append(contentsOf: value) }
-    }
-
-    mutating func put(_ value: String?) {
-        putCount(value?.utf8.count)
-        if let value { bytes.append(contentsOf: value.utf8) }
-    }
-
-    private mutating func putCount(_ count: Int?) {
+    fileprivate mutating func putCount(_ count: Int?) {
         withUnsafeBytes(of: (count.map(UInt32.init(clamping:)) ?? .max).littleEndian) { bytes.append(contentsOf: $0) }
     }
 
     mutating func takeNumber() -> Int { Int(truncatingIfNeeded: takeInteger(8)) }
 
-    mutating func takeBytes() -> [UInt8]? { takeSlice().map(Array.init) }
+    mutating func takeDigest() -> Digest? { takeSlice().flatMap(Digest.init(bytes:)) }
 
     mutating func take() -> String? { takeSlice().map { String(decoding: $0, as: UTF8.self) } }
 

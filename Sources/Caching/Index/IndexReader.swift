@@ -27,7 +27,7 @@ final class IndexReader {
     }
 
     init(path: String, clock: CacheClock, waitsUntil: Int) throws(Failure) {
-        inode = try? CacheIndex.inode(path)
+        inode = try? IndexFiles.inode(path)
         let database = try SQLiteDatabase.reading(path, waitsUntil: waitsUntil)
         let version = try database.number("PRAGMA user_version")
         // An older one lacks tables: it is read once a writer has upgraded it.

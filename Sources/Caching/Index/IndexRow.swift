@@ -33,18 +33,18 @@ extension IndexRow {
 
     /// Reads a row of ``IndexSchema/columns``; `nil` if it says what no version of ours would write.
     init?(_ statement: SQLiteStatement) {
-        guard let format = statement.text(5).flatMap(ImageFormat.init(rawValue:)), let name = statement.blob(1),
+        guard let format = statement.text(5).flatMap(ImageFormat.init(rawValue:)), let name = statement.digest(1),
             let header = try? ImageHeader(
                 format, statement.integer(6), statement.integer(7), frames: statement.integer(8))
         else { return nil }
-        self.name = Digest(bytes: name)
+        self.name = name
         key = statement.text(2) ?? ""
         identifier = statement.text(3) ?? ""
         fileExtension = statement.text(4) ?? ""
         self.header = header
         byteCount = statement.integer(9)
         allocated = statement.integer(10)
-        checksum = statement.blob(11).map(Digest.init(bytes:))
+        checksum = statement.digest(11)
         origin = ImageOrigin(url: statement.text(12), etag: statement.text(13), lastModified: statement.text(14))
         origin.http = statement.text(20)
         origin.facts = ImageFacts(
@@ -62,9 +62,9 @@ extension IndexRow {
     /// `true` when a version of ours could have written it: the extension becomes part of a path, and the numbers are
     /// calculated with.
     var isPlausible: Bool {
-        [16, 32].contains(name.bytes.count) && StorageFolder.isExtension(fileExtension)
-            && Self.sizes.contains(byteCount) && Self.sizes.contains(allocated) && CacheClock.times.contains(storedAt)
-            && life.isPlausible && CacheClock.times.contains(expiresAt ?? 0)
+        StorageFolder.isExtension(fileExtension) && Self.sizes.contains(byteCount)
+            && Self.sizes.contains(allocated) && CacheClock.times.contains(storedAt) && life.isPlausible
+            && CacheClock.times.contains(expiresAt ?? 0)
     }
 
     /// A number made of the time of expiry, by which a damaged one is told from a sound one.

@@ -11,7 +11,8 @@ final class IndexWriter {
     let inode: UInt64?
     /// `true` when the folder may hold images that the index does not know.
     private(set) var isAdopting: Bool
-    private let folder: StorageFolder
+    private let files: IndexFiles
+    private var folder: StorageFolder { files.folder }
     private let lending: Lending
     /// See ``IndexConnection/unprovenTimes(_:since:)``.
     let unprovenTimes: ClosedRange<Int>?
@@ -32,11 +33,12 @@ final class IndexWriter {
 
     /// Opens the index, and makes or upgrades it if need be.
     init(
-        path: String, clock: CacheClock, folder: StorageFolder, lending: Lending, waitsUntil: Int
+        _ files: IndexFiles, clock: CacheClock, lending: Lending, waitsUntil: Int
     ) throws(Failure) {
-        (self.folder, self.lending, self.clock) = (folder, lending, clock)
-        let database = try SQLiteDatabase(path: path, creates: true, waitsUntil: waitsUntil)
-        chmod(path, folder.fileMode)
+        (self.files, self.lending, self.clock) = (files, lending, clock)
+        let folder = files.folder
+        let database = try SQLiteDatabase(path: files.path, creates: true, waitsUntil: waitsUntil)
+        chmod(files.path, folder.fileMode)
         let reserve = IndexReserve(folder: folder)
         let pages = reserve.logPages
         try database.execute(
@@ -59,7 +61,7 @@ final class IndexWriter {
                 throw error
             }
         }
-        inode = try? CacheIndex.inode(path)
+        inode = (try? files.inode) ?? nil
         connection = IndexConnection(database)
         isAdopting = try connection.folderState() == IndexSchema.Folder.adopting
         log = EntryLog(folder: folder)
@@ -78,10 +80,13 @@ final class IndexWriter {
     /// write.
     func onFailure(_ undo: @escaping () -> Void) { undos.append(undo) }
 
+    /// Runs `body` in one transaction.
+    ///
     /// - Parameter waitsUntil: The end of waits for other processes, by ``monotonicNanoseconds()``.
+    /// - Returns: `nil` when another process has put the index aside: then nobody sees what was written, if it was.
     func transaction<Value>(
         syncs: Bool, waitsUntil: Int, _ body: (IndexWriter) throws -> Value
-    ) throws -> Value {
+    ) throws -> Value? {
         connection.waitsUntil = waitsUntil
         if syncs != isSynced {
             try connection.database.execute("PRAGMA synchronous = \(syncs ? "FULL" : "NORMAL")")
@@ -89,11 +94,16 @@ final class IndexWriter {
         }
         hasDeparture = false
         try connection.run(.begin)
+        // Under the lock: nobody else writes.
+        let before = mark
+        guard isInPlace(before) else {
+            try connection.database.execute("ROLLBACK")
+            return nil
+        }
         do {
-            // Under the lock: nobody else writes.
             let version = try connection.first(.version) { $0.integer(0) } ?? 0
-            wasChanged = seen.map { $0.version == version && $0.mark != mark } ?? false
-            defer { seen = (mark, version) }
+            wasChanged = seen.map { $0.version == version && $0.mark != before } ?? false
+            seen = (before, version)
             let state = try connection.first(.state) { ($0.integer(0), $0.integer(1) != 0) }
             mayHaveLeft = state?.1 ?? true
             if state?.0 == IndexSchema.Folder.clearing {
@@ -104,25 +114,35 @@ final class IndexWriter {
             let value = try body(self)
             try connection.database.checkMemory()
             // Before it counts: a record without its entry says nothing.
-            log.write()
+            log.write(inode: before.entryLog.inode)
+            if log.isOverdue { log.noteEntries(try totals().count) }
             let commit = try connection.statement(.commit)
             if syncs { try BlockingPool.waiting { try commit.run() } } else { try commit.run() }
             undos.removeAll(keepingCapacity: true)
             if hasDeparture { lending.noteDeparture() }
-            return value
+            let after = mark
+            seen = (after, version)
+            return isInPlace(after) ? value : nil
         } catch {
             for undo in undos.reversed() { undo() }
             undos = []
             log.discard()
             try? connection.database.execute("ROLLBACK")
+            // A part of it may be in the files.
+            if let version = seen?.version { seen = (mark, version) }
             throw error
         }
+    }
+
+    /// `true` when the index is the file at its place, which is not empty.
+    private func isInPlace(_ mark: IndexMark) -> Bool {
+        mark.index.size > 0 && mark.index.inode == inode.map { Int(bitPattern: UInt($0)) }
     }
 
     /// See ``SQLiteDatabase/checksLogIndex()``.
     func checksLogIndex() -> Bool { connection.database.checksLogIndex() }
 
-    private var mark: IndexMark { IndexMark(folder: folder, bootNumber: clock.bootNumber) }
+    private var mark: IndexMark { IndexMark(of: files, bootNumber: clock.bootNumber) }
 
     /// `true` when the ``EntryLog`` should be written anew.
     var wantsNewLog: Bool { log.isOverdue }
@@ -168,9 +188,9 @@ final class IndexWriter {
         let bytes = record.bytes
         let mark = EntryRecord.mark(of: bytes)
         try connection.run(
-            statement, row.number, row.name.bytes, row.key, row.identifier, row.fileExtension,
+            statement, row.number, row.name, row.key, row.identifier, row.fileExtension,
             header.format.rawValue, header.width, header.height, header.frameCount, row.byteCount, row.allocated,
-            row.checksum?.bytes, origin.url, origin.etag, origin.lastModified, row.storedAt, row.expiresAt,
+            row.checksum, origin.url, origin.etag, origin.lastModified, row.storedAt, row.expiresAt,
             row.life.number, row.modified, row.content, origin.http, origin.facts.preview, origin.facts.timing?.text,
             origin.facts.sourceMark, origin.facts.exactSource?.rawValue, origin.facts.verdict?.rawValue,
             URLOrigin.host(of: origin.url ?? row.key), record.metadata, usedAt, mark, row.lifeMark)

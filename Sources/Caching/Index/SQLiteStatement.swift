@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Platform
 
 /// A value that a statement is given.
 protocol SQLiteValue {
@@ -17,8 +18,8 @@ extension String: SQLiteValue {
     func bind(to statement: SQLiteStatement, at place: Int32) { statement.bind(place, self) }
 }
 
-extension [UInt8]: SQLiteValue {
-    func bind(to statement: SQLiteStatement, at place: Int32) { statement.bind(place, self) }
+extension Digest: SQLiteValue {
+    func bind(to statement: SQLiteStatement, at place: Int32) { withBytes { statement.bind(place, $0) } }
 }
 
 extension Optional: SQLiteValue where Wrapped: SQLiteValue {
@@ -68,11 +69,9 @@ final class SQLiteStatement {
         }
     }
 
-    fileprivate func bind(_ place: Int32, _ value: [UInt8]) {
-        _ = value.withUnsafeBytes { bytes in
-            let (copy, keeper) = copy(bytes)
-            return sqlite3_bind_blob(handle, place, copy, Int32(bytes.count), keeper)
-        }
+    fileprivate func bind(_ place: Int32, _ bytes: UnsafeRawBufferPointer) {
+        let (copy, keeper) = copy(bytes)
+        sqlite3_bind_blob(handle, place, copy, Int32(bytes.count), keeper)
     }
 
     /// Copies bytes to where they stay until the statement has run; SQLite copies them when there is no room left.
@@ -119,9 +118,10 @@ final class SQLiteStatement {
         return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
     }
 
-    func blob(_ column: Int32) -> [UInt8]? {
+    /// The digest in a column; `nil` for anything else.
+    func digest(_ column: Int32) -> Digest? {
         guard let bytes = sqlite3_column_blob(handle, column) else { return nil }
-        return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
+        return Digest(bytes: UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
     }
 }
 

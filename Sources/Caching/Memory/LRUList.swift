@@ -38,21 +38,25 @@ struct LRUList<Key: Hashable, Value> {
         return nodes[place].value
     }
 
-    /// Changes the value for `key` in place, its order and cost unchanged.
-    mutating func modify(_ key: Key, _ change: (inout Value) -> Void) {
-        guard let place = places[key], var value = nodes[place].value else { return }
-        nodes[place].value = nil
+    /// Changes the most recently used value in place, its order and cost unchanged.
+    mutating func modifyNewest(_ change: (inout Value) -> Void) {
+        guard newest != Self.none, var value = nodes[newest].value.take() else { return }
         change(&value)
-        nodes[place].value = value
+        nodes[newest].value = value
     }
 
     /// Sets the value for `key`, which becomes the most recently used. An earlier value's cost is taken back first.
     mutating func insert(_ value: Value, for key: Key, cost: Int) {
-        remove(key)
+        let place = free.last ?? nodes.count
+        if let old = places.updateValue(place, forKey: key) {
+            places[key] = old
+            totalCost += cost - nodes[old].cost
+            (nodes[old].value, nodes[old].cost) = (value, cost)
+            unlink(old)
+            return linkNewest(old)
+        }
         let node = Node(key: key, value: value, cost: cost, newer: Self.none, older: Self.none)
-        let place = free.popLast() ?? nodes.count
-        if place < nodes.count { nodes[place] = node } else { nodes.append(node) }
-        places[key] = place
+        if free.popLast() == nil { nodes.append(node) } else { nodes[place] = node }
         totalCost += cost
         linkNewest(place)
     }
@@ -103,9 +107,9 @@ struct LRUList<Key: Hashable, Value> {
     }
 
     private mutating func unlink(_ place: Int) {
-        let node = nodes[place]
-        if node.newer != Self.none { nodes[node.newer].older = node.older } else { newest = node.older }
-        if node.older != Self.none { nodes[node.older].newer = node.newer } else { oldest = node.newer }
+        let (newer, older) = (nodes[place].newer, nodes[place].older)
+        if newer != Self.none { nodes[newer].older = older } else { newest = older }
+        if older != Self.none { nodes[older].newer = newer } else { oldest = newer }
     }
 
     private mutating func linkNewest(_ place: Int) {

@@ -59,10 +59,10 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Se
             switch extending ?? state.configuration.extending {
             case .none: break
             case .cacheTime:
-                if let end = entry.life.end(from: now) { state.entries.modify(key) { $0.expires = end } }
+                if let end = entry.life.end(from: now) { state.entries.modifyNewest { $0.expires = end } }
             case .expiration(let expiration):
                 let end = min(Self.life(expiration, now).end(from: now) ?? .max, entry.life.limit ?? .max)
-                state.entries.modify(key) { $0.expires = end }
+                state.entries.modifyNewest { $0.expires = end }
             }
             return entry.value
         }

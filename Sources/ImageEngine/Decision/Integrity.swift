@@ -26,21 +26,21 @@ public struct Integrity: Hashable, Sendable {
 
     /// `true` when bytes with this SHA-256 match one of the digests; `nil` when another kind of digest is needed.
     func allows(_ digest: Digest) -> Bool? {
-        kind == .sha256 && digest.bytes.count == kind.count ? digests.contains(digest.bytes) : nil
+        kind == .sha256 && digest.count == kind.count ? digests.contains(digest.bytes) : nil
     }
 
     /// `true` when the bytes match one of the digests.
     func allows(_ bytes: [UInt8]) -> Bool {
         let digest = RunningDigest(kind)
         bytes.withUnsafeBytes { digest.update($0) }
-        return digests.contains(digest.finish().bytes)
+        return digests.contains(digest.finishedBytes())
     }
 
     /// `true` when the file matches one of the digests; `false` when it cannot be read.
     func allows(file path: String) -> Bool {
         let digest = RunningDigest(kind)
         let isRead = (try? Descriptor(reading: path, followsLinks: true).forEachPiece(digest.update)) != nil
-        return isRead && digests.contains(digest.finish().bytes)
+        return isRead && digests.contains(digest.finishedBytes())
     }
 
     /// `true` when the content matches one of the digests.
@@ -80,6 +80,6 @@ extension Integrity {
     /// `true` when a made image was made from bytes that match one of the digests; `nil` when its entry does not say.
     func allowsOriginal(of record: ImageRecord) -> Bool? {
         guard kind == .sha256, let mark = VariantSource.mark(of: record) else { return nil }
-        return digests.contains { VariantSource.mark(Digest(bytes: $0)) == mark }
+        return digests.contains { Digest(bytes: $0).map(VariantSource.mark) == mark }
     }
 }

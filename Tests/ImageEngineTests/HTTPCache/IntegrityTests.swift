@@ -68,7 +68,7 @@ import Testing
     private static func integrity(of bytes: [UInt8], _ kind: RunningDigest.Kind = .sha256) -> Integrity? {
         let digest = RunningDigest(kind)
         bytes.withUnsafeBytes { digest.update($0) }
-        return Integrity("\(kind.rawValue)-\(base64(digest.finish().bytes))")
+        return Integrity("\(kind.rawValue)-\(base64(digest.finishedBytes()))")
     }
 
     private let codec: CodecStandIn

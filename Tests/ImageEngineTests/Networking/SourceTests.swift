@@ -180,7 +180,7 @@ import Testing
     private func digest(_ bytes: [UInt8], _ kind: RunningDigest.Kind = .sha256) -> String {
         let digest = RunningDigest(kind)
         bytes.withUnsafeBytes { digest.update($0) }
-        let sum = digest.finish().bytes
+        let sum = digest.finishedBytes()
         var text = [UInt8](repeating: 0, count: Base64.encodedCount(sum.count))
         text.withUnsafeMutableBytes { text in sum.withUnsafeBytes { Base64.encode($0, into: text) } }
         return "\(kind.rawValue)-\(String(decoding: text, as: UTF8.self))"

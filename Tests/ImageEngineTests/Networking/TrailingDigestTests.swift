@@ -272,7 +272,7 @@ import Testing
         func integrity(_ bytes: [UInt8]) throws -> Integrity? {
             let digest = RunningDigest(try #require(RunningDigest.Kind(rawValue: kind)))
             bytes.withUnsafeBytes { digest.update($0) }
-            return Integrity("\(kind)-" + base64(digest.finish().bytes))
+            return Integrity("\(kind)-" + base64(digest.finishedBytes()))
         }
         let (good, bad) = (try integrity(bytes), try integrity([1]))
         #expect(try await engine.failure(server.url("/a")) { $0.lookup.integrity = bad }?.name == "badData")

@@ -1,0 +1,174 @@
+package import ImageErrors
+internal import ImageFormats
+internal import Platform
+internal import Synchronization
+
+/// Finding an image: in the index, in the folder where the two do not agree, and in other folders.
+extension DiskStorage {
+    /// The record of a stored image, if it is there, whole and not expired.
+    ///
+    /// - Complexity: One index lookup and two `lstat`; never waits.
+    ///
+    /// - Parameter lease: The time in seconds for which the path is lent, from before it is known to be there: so no eviction
+    ///   comes between.
+    func lookUp(_ key: CacheKey, lease: Double = 0) throws(ImageError) -> Lookup {
+        let found = try lookIntoIndex(key, lease: lease)
+        if case .missing = found, hasReadOnlyPaths.load(ordering: .relaxed) { return .unsettled }
+        return found
+    }
+
+    /// `true` when no process has stored the image since the index was last asked for it, and did not have it.
+    ///
+    /// - Complexity: No system call.
+    func isStillMissing(_ key: CacheKey) -> Bool {
+        let number = name(of: key).rowNumber
+        guard let mark = lending.storeMark(at: number) else { return false }
+        return misses.isKnown(number, mark)
+    }
+
+    /// The entries that single users have for the key and the processors of `key`, the latest first.
+    func entriesOfUsers(_ key: CacheKey) throws(ImageError) -> [CacheKey] {
+        let rows = try reporting { try index.variants(of: key.indexed) }
+        let found = rows.map { (key: CacheKey(key.key, indexedIdentifier: $0.identifier), storedAt: $0.storedAt) }
+            .filter { !$0.key.partition.isEmpty && ExactText($0.key.identifier) == ExactText(key.identifier) }
+        return found.sorted { $0.storedAt > $1.storedAt }.map(\.key)
+    }
+
+    /// Looks into the index, without other folders.
+    ///
+    /// - Parameter evenExpired: `true` when an entry whose time is over, but which has not been cleaned away, is found too.
+    func lookIntoIndex(_ key: CacheKey, lease: Double, evenExpired: Bool = false) throws(ImageError) -> Lookup {
+        let name = name(of: key)
+        // Before the index is looked at: changes from here on are noticed at the next hit.
+        let departures = lending.departures
+        let mark = lending.storeMark(at: name.rowNumber)
+        let adoptions = index.adoptionMark
+        do {
+            guard var row = try row(of: key, { try index.row($0.rowNumber) }) else {
+                // An index that has been opened and is at its place still is known: each miss looks at that.
+                let isUnknown = try index.isUnready || !index.isOpen && !index.exists
+                let isAdopting = index.isAdopting || index.adoptionMark != adoptions
+                if try isAdopting || isUnknown && folder.hasBlobs { return .unsettled }
+                if let mark, !isUnknown { misses.note(name.rowNumber, mark) }
+                return .missing
+            }
+            // A use that has not been written yet may have given it more time.
+            if isExpired(row), let touch = touches.touch(of: row) { row.expiresAt = touch.expiresAt }
+            if isExpired(row), !evenExpired { return .missing }
+            let isLent = lease > 0 ? lend(row.number, for: lease, bytes: row.byteCount) : nil
+            let path = folder.blob(row.fileName)
+            // A file that cannot be looked at is an error, and no reason to forget it.
+            guard let stamp = try FileStamp.existing(path), stamp.modified == row.modified,
+                stamp.size == row.byteCount, !row.key.isEmpty, !index.unproven.contains(row), folder.trusts(stamp),
+                !isUnverified(stamp)
+            else { return .unsettled }
+            let record = record(key, row, path, stamp, departures)
+            if let isLent { record.isLent = isLent }
+            return .found(record)
+        } catch {
+            throw ImageError.storage(error, folder: folder.path)
+        }
+    }
+
+    /// The image, where the index and the folder may not agree: one of them is put right first, and other folders are
+    /// searched.
+    package func settle(_ key: CacheKey, lease: Double = 0) throws(ImageError) -> ImageRecord? {
+        switch try lookIntoIndex(key, lease: lease) {
+        case .found(let record): return record
+        case .missing: return try reporting { try readOnlyRecord(for: key) }
+        case .unsettled:
+            return try reporting { try repairer.repairUnlessFull(key, lease: lease) ?? readOnlyRecord(for: key) }
+        }
+    }
+
+    /// `true` when a file of a shared folder has not been compared with its checksum yet.
+    private func isUnverified(_ stamp: FileStamp) -> Bool {
+        folder.isShared && verified.withLock { $0[stamp.inode] } != stamp
+    }
+
+    /// Notes that a file is what the index says.
+    func noteVerified(_ stamp: FileStamp) {
+        guard folder.isShared else { return }
+        verified.withLock { verified in
+            // What is forgotten is compared again.
+            if verified.count >= 1 << 16 { verified = [:] }
+            verified[stamp.inode] = stamp
+        }
+    }
+
+    /// The record of a stored image, once index and folder agree.
+    package func record(for key: CacheKey) throws(ImageError) -> ImageRecord? {
+        switch try lookUp(key) {
+        case .found(let record): record
+        case .missing: nil
+        case .unsettled: try settle(key)
+        }
+    }
+
+    /// The image for `key` in our own folder, also when its time is over and it has not been cleaned away. Waits.
+    package func recordEvenExpired(_ key: CacheKey, lease: Double = 0) throws(ImageError) -> ImageRecord? {
+        var found = try lookIntoIndex(key, lease: lease, evenExpired: true)
+        if case .unsettled = found {
+            _ = try reporting { try repairer.repair(key, lease: lease) }
+            found = try lookIntoIndex(key, lease: lease, evenExpired: true)
+        }
+        guard case .found(let record) = found else { return nil }
+        return record
+    }
+
+    /// `true` when an image that was found before, and whose file is there, is still the one that the cache has for its key. A
+    /// file may be there for its lease alone, and the cache may now have an image that was found in another folder.
+    ///
+    /// - Complexity: A load from memory as long as no file has stayed for its lease since; else an index lookup.
+    func isCurrent(_ record: ImageRecord) -> Bool {
+        guard !record.isLocalFile, let path = record.path else { return true }
+        guard record.number != nil else {
+            let isKnown = configuration.readOnlyPaths.contains { path.hasPrefix($0 + "/") }
+            if isKnown, case .missing? = try? lookIntoIndex(record.key, lease: 0) { return true }
+            return false
+        }
+        let departures = lending.departures
+        if departures == record.knownDepartures { return true }
+        guard case .found(let found)? = try? lookIntoIndex(record.key, lease: 0), found.path == path,
+            found.storedAt == record.storedAt, let stamp = record.stamp, found.stamp?.matches(stamp) == true
+        else { return false }
+        record.knownDepartures = departures
+        return true
+    }
+
+    // MARK: Other folders
+
+    /// The image for a key in the folders besides our own, which are never written: the first that has one.
+    ///
+    /// A folder may hold its files side by side, as those of Kingfisher and SDWebImage do, or be the folder of a Halcyon
+    /// cache. Files are looked for with the extensions that the key suggests, and without.
+    ///
+    /// - Throws: ``SystemError`` when it cannot be told whether one has it.
+    private func readOnlyRecord(for key: CacheKey) throws -> ImageRecord? {
+        let paths = configuration.readOnlyPaths
+        guard !paths.isEmpty else { return nil }
+        let (name, usesMD5) = (name(of: key), usesMD5.load(ordering: .relaxed))
+        var extensions: [String] = []
+        for text in [fileExtension(for: key, nil), key.ownExtension, key.foretoldExtension, ""]
+        where !extensions.contains(text) {
+            extensions.append(text)
+        }
+        for root in paths {
+            let other = StorageFolder(path: root)
+            // The latest of those that an image had: the others stay for their leases.
+            let blobs = try other.hasBlobs ? other.placedBlobs(of: name).map { other.blob($0) } : []
+            // Others name what they keep side by side as older versions did.
+            let hex = (key.olderComputed == nil ? name : usesMD5 ? key.olderNames[1] : key.olderNames[0]).hex
+            for path in extensions.map({ "\(root)/\(StorageFolder.fileName(hex, $0))" }) + blobs {
+                guard try FileStamp.existing(path) != nil else { continue }
+                let file = try Descriptor(reading: path)
+                guard let stamp = file.stamp,
+                    let header = try? ImageHeader(descriptor: file.number, count: stamp.size)
+                else { continue }
+                return ImageRecord(
+                    key: key, header: header, byteCount: stamp.size, path: path, storedAt: clock.now, stamp: stamp)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,87 @@
+internal import Glibc
+internal import Platform
+
+/// The files of an index in its folder: which one is there, the lock for opening and mending it, and how a damaged one is moved
+/// out of the way.
+struct IndexFiles: Sendable {
+    let folder: StorageFolder
+    let path: String
+    /// The path of SQLite's log of changes.
+    let log: String
+    /// The path of the ``EntryLog``.
+    let entryLog: String
+    /// The path of the saved ``IndexMark``.
+    let mark: String
+
+    init(in folder: StorageFolder) {
+        self.folder = folder
+        path = folder.path + "/index.sqlite"
+        log = path + "-wal"
+        entryLog = EntryLog.path(in: folder)
+        mark = folder.path + "/index.sound"
+    }
+
+    /// The inode of the index, which tells one from another; `nil` where there is none, or an empty one.
+    ///
+    /// - Throws: ``SystemError`` when it cannot be told what there is.
+    var inode: UInt64? { get throws { try Self.inode(path) } }
+
+    /// See ``inode``.
+    static func inode(_ path: String) throws -> UInt64? {
+        var status = stat()
+        guard path.withCString({ lstat($0, &status) }) == 0 else {
+            if errno == ENOENT { return nil }
+            throw SystemError(errno, "look at", path)
+        }
+        return status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 ? nil : UInt64(status.st_ino)
+    }
+
+    /// The lock that processes share for opening and mending the index, given back with the descriptor; `nil` when it cannot
+    /// be had in `seconds`: who holds it longer is a stranger, or was stopped.
+    func lock(waiting seconds: Double) -> Descriptor? {
+        guard let file = try? Descriptor(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW) else { return nil }
+        folder.share(file.path)
+        let isLocked = file.lock(waiting: seconds)
+        if !isLocked, errno == EWOULDBLOCK { return nil }
+        return file
+    }
+
+    /// Moves away what is no file and lies in the place of one of the files beside the index: SQLite could not open it, or
+    /// would follow it.
+    func clearWay() {
+        for suffix in ["-wal", "-shm", "-journal"] { try? folder.clearWay(for: path + suffix, kind: .file) }
+    }
+
+    /// Removes the files where the index was cut to nothing, or in its header, under open connections: SQLite would wait for
+    /// them in vain.
+    ///
+    /// - Returns: `true` when they were.
+    func removeIfCutOff() -> Bool {
+        let sides = [log, path + "-shm"]
+        guard let size = FileStamp(path: path)?.size, size < 100, sides.contains(where: { FileStamp(path: $0) != nil })
+        else { return false }
+        for name in [path] + sides { unlink(name) }
+        return true
+    }
+
+    /// Gives a damaged index another name, and removes what belongs to it.
+    func putAside() {
+        rename(path, path + ".damaged")
+        unlink(log)
+        unlink(path + "-shm")
+    }
+
+    /// `true` when the index and its log can be read to their ends, or are not there.
+    var areReadable: Bool { Self.isReadable(path) && Self.isReadable(log) }
+
+    private static func isReadable(_ path: String) -> Bool {
+        do {
+            let file = try Descriptor(reading: path)
+            if file.stamp != nil { try file.forEachPiece { _ in } }
+            return true
+        } catch {
+            guard let failure = error as? SystemError, failure.action == "open" else { return false }
+            return [ENOENT, ENOTDIR, ELOOP, ENXIO].contains(failure.code)
+        }
+    }
+}
