@@ -2,6 +2,7 @@
 """Measures the server beside its yardsticks and prints a table: ours, yardstick, ratio, target, met or not.
 
     python3 Tests/Benchmarks/run.py [--only T1,T4] [--rounds 7] [--quick | --self-check] [--json FILE]
+    python3 Tests/Benchmarks/run.py --profile T10
 
 The README beside this file explains every row.
 """
@@ -25,7 +26,7 @@ from typing import Callable
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1] / "Support")]
 
-from bench import build, self_check, t_client, t_fetch, t_images, t_latency, t_memory, t_merge, t_rates, t_scale, t_start, t_store, t_throughput  # noqa: E402
+from bench import build, profile, self_check, t_client, t_fetch, t_images, t_latency, t_memory, t_merge, t_rates, t_scale, t_start, t_store, t_throughput  # noqa: E402
 from bench.context import BenchError, Context, file_system, progress  # noqa: E402
 from bench.table import Row, missing, render  # noqa: E402
 
@@ -53,11 +54,13 @@ def main() -> int:
     """Runs what was asked for; 0 when everything could be run (and, with ``--check``, every target was met)."""
     options = _options()
     every = self_check.benchmarks(BENCHMARKS) if options.self_check else list(BENCHMARKS)
-    names = [name.strip().upper() for name in options.only.split(",")] if options.only else every
-    unknown = [name for name in names if name not in BENCHMARKS]
-    if unknown:
-        print(f"There is no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}.", file=sys.stderr)
-        return 2
+    names = _names(options.only) if options.only else every
+    profiled = _names(options.profile) if options.profile else []
+    for kind, asked, known in (("benchmark", names, BENCHMARKS), ("profile", profiled, profile.PROFILES)):
+        unknown = [name for name in asked if name not in known]
+        if unknown:
+            print(f"There is no {kind} {', '.join(unknown)}; there are {', '.join(known)}.", file=sys.stderr)
+            return 2
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 16_384) if hard > 0 else 16_384), hard))
     try:
@@ -95,6 +98,11 @@ def main() -> int:
         context.kept.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the scratch folder and nginx go
     _clean_environment(work)
+    if profiled:
+        try:
+            return 0 if profile.print_profiles(context, profiled) else 1
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
     rows: list[Row] = []
     failed = False
     begin = time.monotonic()
@@ -133,6 +141,10 @@ def main() -> int:
     return 1 if failed or (options.check and missed) else 0
 
 
+def _names(text: str) -> list[str]:
+    return [name.strip().upper() for name in text.split(",")]
+
+
 def _clean_environment(work: Path) -> None:
     """Nothing from outside may change what is measured: no settings of the server's, no configuration file, no proxy."""
     for name in list(os.environ):
@@ -152,6 +164,11 @@ def _options() -> argparse.Namespace:
         "--self-check",
         action="store_true",
         help="run everything but T11 and A18 once with a thousandth of the work, without other programs; say only what is broken",
+    )
+    parser.add_argument(
+        "--profile",
+        metavar="T10",
+        help=f"count instructions with valgrind instead, of {', '.join(profile.PROFILES)}: by library, stage and function",
     )
     parser.add_argument("--json", metavar="FILE", help="write the rows, with every round, to FILE")
     parser.add_argument(
