@@ -2,7 +2,9 @@
 public enum FileURL {
     /// `file://` and the path, with everything but unreserved characters and slashes percent-encoded (RFC 3986).
     public static func text(_ path: String) -> String {
-        if path.utf8.allSatisfy(isPlain) { return "file://" + path }
+        var path = path
+        // Most are plain, and each answer has one: looked through where it lies.
+        if path.withUTF8({ $0.allSatisfy(isPlain) }) { return .joining("file://", path) }
         var url = Array("file://".utf8)
         for byte in path.utf8 { url += isPlain(byte) ? [byte] : percentEncoding(of: byte) }
         return String(decoding: url, as: UTF8.self)

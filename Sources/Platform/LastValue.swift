@@ -14,7 +14,7 @@ package final class LastValue<Key: Equatable & Sendable, Value: Sendable>: Senda
     @inlinable package init() {}
 
     /// What `make` makes of `key`, or made of an equal one the last time.
-    @inlinable package func value(for key: Key, make: () -> Value) -> Value {
+    @inline(__always) @inlinable package func value(for key: Key, make: () -> Value) -> Value {
         if let known = last.withLock({ $0 }), known.key == key { return known.value }
         let made = make()
         last.withLock { $0 = (key, made) }
