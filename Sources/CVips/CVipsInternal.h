@@ -24,6 +24,10 @@ VipsImage *hv_open_jxl_header(const void *bytes, size_t count);
 void *hv_encode_jxl(VipsImage *image, const hv_encoding *how, size_t *count);
 /// 1 when the last of every `bands` samples is 255; otherwise 0.
 int hv_all_opaque(const uint8_t *samples, size_t count, size_t bands);
+/// An image with unsigned samples of 8 or 16 bits in place of one with others, whose full range becomes that of the result:
+/// of signed integers −2ⁿ⁻¹…2ⁿ⁻¹ − 1 (TIFF 6.0, SMinSampleValue), of floating point 0…1. Lab stays as it is. NULL for
+/// complex samples. Takes over the reference to `image`.
+VipsImage *hv_unsigned_samples(VipsImage *image);
 /// 1 when the pixels are in memory; otherwise 0.
 int hv_is_in_memory(VipsImage *image);
 

@@ -36,7 +36,7 @@ VipsImage *hv_load(hv_loader loader, const void *bytes, size_t count, int shrink
     if (failed) return NULL;
     // A tolerated warning must not be reported as the reason of a later failure.
     vips_error_clear();
-    return out;
+    return hv_unsigned_samples(out);
 }
 
 VipsImage *hv_from_pixels(const void *pixels, int width, int height, int bands) {

@@ -128,7 +128,7 @@ struct AnimatedPNG {
         guard image.width == frame.width, image.height == frame.height else {
             throw BMPDecoder.damaged("a frame has another size than it says")
         }
-        return try image.inMemory().inSRGB().eightBit().inRGB().withAlpha().samples()
+        return try image.inMemory().rgba()
     }
 
     private func draw(_ samples: [UInt8], _ frame: Frame, on pixels: inout [UInt8]) {

@@ -144,6 +144,15 @@ final class CodecImage {
         return Array(UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
+    /// RGBA of eight bits in sRGB, row by row.
+    func rgba() throws(RenderFailure) -> [UInt8] {
+        let bytes = try inSRGB().eightBit().inRGB().withAlpha().samples()
+        guard bytes.count == width * height * 4 else {
+            throw RenderFailure(.unsupported, "Its samples cannot be turned to RGBA of eight bits.")
+        }
+        return bytes
+    }
+
     /// The encoded file.
     func encoded(_ format: hv_loader, _ how: hv_encoding) throws(RenderFailure) -> [UInt8] {
         var how = how

@@ -33,7 +33,7 @@ struct Encoder {
         var hasAlpha = false
         for frame in frames {
             if !hasAlpha { hasAlpha = try !frame.isOpaque() }
-            bytes += try frame.inSRGB().eightBit().inRGB().withAlpha().samples()
+            bytes += try frame.rgba()
         }
         var image = facts("rgba", frames, hasAlpha: hasAlpha)
         image.stride = image.width * 4

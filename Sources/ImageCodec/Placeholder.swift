@@ -16,7 +16,7 @@ enum Placeholder {
 
     /// The placeholder of a small image.
     static func of(_ image: CodecImage) throws(RenderFailure) -> RenderPlaceholder {
-        let rgba = try image.inSRGB().eightBit().inRGB().withAlpha().samples()
+        let rgba = try image.rgba()
         return RenderPlaceholder(
             thumbHash: ThumbHash.hash(of: rgba, width: image.width, height: image.height),
             dominantColor: dominant(of: rgba))
