@@ -185,8 +185,20 @@ extension RenderFailure {
             return RenderFailure(.outOfMemory, "There is not enough memory for the picture (\(first)).")
         }
         switch kind {
+        case .badData where namesMissingFeature(text):
+            return RenderFailure(.unsupported, "It cannot be decoded here (\(first)).")
         case .badData: return RenderFailure(.badData, "The picture is damaged or cut off (\(first)).")
         default: return RenderFailure(kind, "The picture could not be processed (\(first)).")
+        }
+    }
+
+    /// `true` when a library says that it lacks what the picture needs, which is no damage: the words that libvips, libtiff,
+    /// libjpeg and libheif have for that.
+    private static func namesMissingFeature(_ text: String) -> Bool {
+        let text = text.lowercased()
+        // libvips says the last of a TIFF of more than 32 bits a sample.
+        return ["unsupported", "not supported", "not implemented", "not configured", "samples out of range"].contains {
+            text.contains($0)
         }
     }
 

@@ -62,4 +62,35 @@ import Testing
             }
         }
     }
+
+    @Test("A picture that needs what the library lacks is unsupported, not damaged, for pixels and for a check")
+    func unsupported() async throws {
+        let bench = try await CodecBench()
+        func tiff(_ bits: Int, _ kind: Int) -> HandmadeTIFF {
+            HandmadeTIFF(width: 1, height: 1, bands: 1, bits: bits, kind: kind, samples: zeros(bits / 8))
+        }
+        let planes = HandmadeTIFF(width: 16, height: 16, bands: 3, bits: 8, kind: 1, samples: zeros(256))
+        var twelve = try Fixtures.bytes("jpeg-420.jpg")
+        let frame = try #require(twelve.firstRange(of: [0xFF, 0xC0])?.lowerBound)
+        (twelve[frame + 1], twelve[frame + 4]) = (0xC1, 12)
+        var lossless = try Fixtures.bytes("jpeg-420.jpg")
+        lossless[frame + 1] = 0xC3
+        let pictures: [(name: String, format: String, bytes: [UInt8])] = [
+            ("double", "tiff", tiff(64, 3).bytes()), ("complex", "tiff", tiff(64, 6).bytes()),
+            ("complex of 16 bits", "tiff", tiff(32, 5).bytes()),
+            ("tiled planes", "tiff", planes.bytes(tiledPlanes: true)), ("12 bits", "jpeg", twelve),
+            ("lossless", "jpeg", lossless),
+        ]
+        for (name, format, bytes) in pictures {
+            let source = try bench.file(bytes)
+            for rule in [RenderOutput.Rule.pixels, .nothing] {
+                let request = RenderRequest(
+                    source: source, format: format,
+                    outputs: [RenderOutput(steps: [], rule: rule, path: rule == .nothing ? "" : bench.path())],
+                    limits: RenderLimits())
+                let outcome = try #require(try await bench.worker.render(request).outcomes.first)
+                #expect(outcome.failure?.kind == .unsupported, "\(name): \(outcome)")
+            }
+        }
+    }
 }
