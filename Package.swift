@@ -30,7 +30,7 @@ let package = Package(
         .systemLibrary(name: "CVipsLibrary", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
         .target(
             name: "CVips", dependencies: ["CVipsLibrary"],
-            linkerSettings: [.linkedLibrary("vips"), .linkedLibrary("jpeg")]),
+            linkerSettings: [.linkedLibrary("vips"), .linkedLibrary("jpeg"), .linkedLibrary("lcms2")]),
         .target(name: "CCurl"),
         .target(name: "CCodings"),
         .target(name: "CLinux"),
@@ -103,7 +103,7 @@ let package = Package(
         .testTarget(name: "TerminalTests", dependencies: ["Terminal", "JSONRPC"], swiftSettings: testSettings),
         .testTarget(
             name: "ImageCodecTests",
-            dependencies: ["CCrypto", "CTestSupport", "ImageCodec", "ImageRecipes", "TestSupport", "halcyon-codec"],
+            dependencies: ["CCrypto", "CTestSupport", "ImageCodec", "ImageFormats", "ImageRecipes", "TestSupport", "halcyon-codec"],
             swiftSettings: testSettings),
         .testTarget(name: "PlatformTests", dependencies: ["Platform", "TestSupport"], swiftSettings: testSettings),
         .testTarget(

@@ -1,4 +1,5 @@
 #include "CVipsInternal.h"
+#include <lcms2.h>
 #include <math.h>
 #include <string.h>
 
@@ -82,20 +83,49 @@ VipsImage *hv_to_gray(VipsImage *image, int depth) {
     MADE(vips_colourspace(image, &out, depth == 16 ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W, NULL));
 }
 
-VipsImage *hv_to_srgb_profile(VipsImage *image, int depth) {
-    const char *fallback = vips_image_get_interpretation(image) == VIPS_INTERPRETATION_CMYK ? "cmyk" : "srgb";
-    VipsImage *out = NULL;
-    if (vips_icc_transform(image, &out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent",
-            VIPS_INTENT_RELATIVE, "depth", depth == 16 ? 16 : 8, NULL))
-        return NULL;
-    VipsImage *bare;
-    if (vips_copy(out, &bare, NULL)) {
-        g_object_unref(out);
-        return NULL;
-    }
-    vips_image_remove(bare, VIPS_META_ICC_NAME);
-    g_object_unref(out);
+/// Converts by the embedded profile, or by one of the library's; NULL when that profile cannot be used so.
+static VipsImage *transformed(VipsImage *image, const char *profile, VipsIntent intent, int depth) {
+    VipsImage *out = NULL, *bare = NULL;
+    int failed = profile
+        ? vips_icc_transform(image, &out, "srgb", "input_profile", profile, "intent", intent, "depth", depth,
+              // The darkest ink becomes the screen's black.
+              "black_point_compensation", TRUE, NULL)
+        : vips_icc_transform(image, &out, "srgb", "embedded", TRUE, "intent", intent, "depth", depth, NULL);
+    if (!failed && !vips_copy(out, &bare, NULL)) vips_image_remove(bare, VIPS_META_ICC_NAME);
+    if (out) g_object_unref(out);
     return bare;
+}
+
+/// The intent to use of the embedded profile: colorimetric if it has that; −1 when the profile cannot be used. libvips would
+/// take sRGB in its place.
+static int usable_intent(VipsImage *image) {
+    // A profile made of tables may have those of one intent only (ICC.1:2010, 8.3).
+    static const VipsIntent intents[] = {
+        VIPS_INTENT_RELATIVE, VIPS_INTENT_PERCEPTUAL, VIPS_INTENT_SATURATION, VIPS_INTENT_ABSOLUTE};
+    const void *bytes;
+    size_t count;
+    if (!vips_image_get_typeof(image, VIPS_META_ICC_NAME)
+        || vips_image_get_blob(image, VIPS_META_ICC_NAME, &bytes, &count)
+        || !vips_icc_is_compatible_profile(image, bytes, count))
+        return -1;
+    cmsHPROFILE profile = cmsOpenProfileFromMem(bytes, (cmsUInt32Number)count);
+    int usable = -1;
+    for (size_t i = 0; profile && i < sizeof intents / sizeof *intents && usable < 0; i++)
+        // The numbers are those of lcms.
+        if (cmsIsIntentSupported(profile, (cmsUInt32Number)intents[i], LCMS_USED_AS_INPUT)) usable = intents[i];
+    if (profile) cmsCloseProfile(profile);
+    return usable;
+}
+
+VipsImage *hv_to_srgb_profile(VipsImage *image, int depth) {
+    depth = depth == 16 ? 16 : 8;
+    int intent = usable_intent(image);
+    VipsImage *out = intent < 0 ? NULL : transformed(image, NULL, intent, depth);
+    if (!out && vips_image_get_interpretation(image) == VIPS_INTERPRETATION_CMYK)
+        out = transformed(image, "cmyk", VIPS_INTENT_RELATIVE, depth);
+    vips_error_clear();
+    // A profile that nothing can be made of stays with the samples.
+    return out ? out : hv_to_rgb(image, depth);
 }
 
 VipsImage *hv_add_alpha(VipsImage *image) { MADE(vips_addalpha(image, &out, NULL)); }

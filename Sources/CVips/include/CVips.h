@@ -100,7 +100,8 @@ VipsImage *hv_cast(VipsImage *image, int depth);
 /// Converts to sRGB of 8 or 16 bits, or to grey; alpha is unchanged.
 VipsImage *hv_to_rgb(VipsImage *image, int depth);
 VipsImage *hv_to_gray(VipsImage *image, int depth);
-/// Converts to sRGB by the profile in the image, or by the library's default profile if there is none.
+/// Converts to sRGB by the profile in the image, with an intent that it has; if there is none that can be used, inks by the
+/// library's profile with black-point compensation, and other images without one: they keep theirs.
 VipsImage *hv_to_srgb_profile(VipsImage *image, int depth);
 /// Adds an alpha channel that is fully opaque.
 VipsImage *hv_add_alpha(VipsImage *image);

@@ -1,0 +1,77 @@
+import Foundation
+import ImageRecipes
+import TestSupport
+import Testing
+
+/// Pictures with colour profiles made by hand.
+@Suite struct ProfileTests {
+    /// An RGB profile of version 2 that shows every colour as the Lab colour 50, 70, 60, an orange red, by a table for
+    /// one intent (ICC.1:2001-04, sections 6.1 and 6.5.9): A2B0 perceptual, A2B1 colorimetric, A2B2 saturation.
+    private static func profile(_ table: String) -> [UInt8] {
+        var curve: [UInt8] = []
+        for value in 0...255 { curve.append(UInt8(value)) }
+        var lut = ascii("mft1") + zeros(4) + [3, 3, 2, 0]
+        for number in 0..<9 { lut += big32(number % 4 == 0 ? 65_536 : 0) }
+        lut += curve + curve + curve
+        // L of 0…100 is 0…255, a and b are 128 more.
+        for _ in 0..<8 { lut += [128, 198, 188] }
+        lut += curve + curve + curve
+        let white = ascii("XYZ ") + zeros(4) + big32(0xF6D6) + big32(0x10000) + big32(0xD32D)
+        let text = ascii("text") + zeros(4) + ascii("none") + zeros(4)
+        let parts = [("wtpt", white), ("cprt", text), (table, lut)]
+        var tags = big32(UInt32(parts.count))
+        var data: [UInt8] = []
+        for (name, bytes) in parts {
+            tags += ascii(name) + big32(UInt32(128 + 4 + 12 * parts.count + data.count)) + big32(UInt32(bytes.count))
+            data += bytes + zeros((4 - bytes.count % 4) % 4)
+        }
+        var head = big32(UInt32(128 + tags.count + data.count)) + zeros(4) + big32(0x0240_0000)
+        head += ascii("mntrRGB Lab ") + zeros(12) + ascii("acsp") + zeros(28)
+        head += big32(0xF6D6) + big32(0x10000) + big32(0xD32D)
+        return head + zeros(128 - head.count) + tags + data
+    }
+
+    /// A fixture of JPEG with a profile in a segment (ICC.1:2010, B.4).
+    private func jpeg(_ fixture: String, _ profile: [UInt8]) throws -> [UInt8] {
+        let bytes = try Fixtures.bytes(fixture)
+        let body = ascii("ICC_PROFILE") + [0, 1, 1] + profile
+        return bytes[..<2] + [0xFF, 0xE2] + big16(UInt16(body.count + 2)) + body + bytes[2...]
+    }
+
+    @Test("A profile that has the tables of one intent only is applied by that, whichever it is")
+    func singleIntents() async throws {
+        let bench = try await CodecBench()
+        for table in ["A2B0", "A2B1", "A2B2"] {
+            let source = try bench.file(try jpeg("jpeg-444.jpg", Self.profile(table)))
+            let pixel = try await bench.pixels(of: source, "jpeg")[3, 3].map(Int.init)
+            // Lab 50, 70, 60 lies at the edge of sRGB: about 219, 10, 9.
+            #expect(pixel[0] > 190 && pixel[1] < 60 && pixel[2] < 60, "\(table): \(pixel)")
+            let made = try await bench.make(
+                source, "jpeg", rule: .format(.png, Encoding(stripMetadata: true, profile: .sRGB)))
+            let again = try await bench.pixels(of: try bench.file(made.bytes), "png")[3, 3].map(Int.init)
+            #expect(zip(pixel, again).allSatisfy { abs($0 - $1) <= 1 }, "\(table): \(again)")
+        }
+    }
+
+    @Test("A profile that cannot be read leaves the colours as they are, of grey, of RGB and of inks")
+    func brokenProfiles() async throws {
+        let bench = try await CodecBench()
+        for fixture in ["jpeg-gray.jpg", "jpeg-444.jpg", "jpeg-cmyk.jpg"] {
+            let source = try bench.file(try jpeg(fixture, Array(repeating: 7, count: 300)))
+            let plain = try await bench.pixels(fixture)
+            #expect(try await bench.pixels(of: source, "jpeg") == plain, "\(fixture)")
+            let made = try await bench.make(source, "jpeg", rule: .format(.png, Encoding(profile: .sRGB)))
+            #expect(try await bench.pixels(of: try bench.file(made.bytes), "png") == plain, "\(fixture)")
+        }
+    }
+
+    @Test("A profile that could not be applied stays in the file that is made")
+    func unappliedProfiles() async throws {
+        let bench = try await CodecBench()
+        let broken = Array(ascii("no profile")) + zeros(290)
+        let source = try bench.file(try jpeg("jpeg-444.jpg", broken))
+        let made = try await bench.make(source, "jpeg", rule: .format(.jpeg, Encoding(profile: .sRGB)))
+        _ = try made.outcome.image
+        #expect(made.bytes.firstRange(of: ascii("no profile")) != nil)
+    }
+}
