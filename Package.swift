@@ -103,7 +103,9 @@ let package = Package(
         .testTarget(name: "TerminalTests", dependencies: ["Terminal", "JSONRPC"], swiftSettings: testSettings),
         .testTarget(
             name: "ImageCodecTests",
-            dependencies: ["CCrypto", "CTestSupport", "ImageCodec", "ImageFormats", "ImageRecipes", "TestSupport", "halcyon-codec"],
+            dependencies: [
+                "CCrypto", "CTestSupport", "ImageCodec", "ImageFormats", "ImageRecipes", "TestSupport", "halcyon-codec",
+            ],
             swiftSettings: testSettings),
         .testTarget(name: "PlatformTests", dependencies: ["Platform", "TestSupport"], swiftSettings: testSettings),
         .testTarget(

@@ -30,6 +30,7 @@ struct AnimatedPNG {
         var place = 8
         var announced: Int?
         var seesPixels = false
+        var hidesDefault = false
         guard file.big32(0) == 0x8950_4E47, let width = file.big32(16), let height = file.big32(20) else { return nil }
         canvas = Extent(width: width, height: height)
         while let length = file.big32(place), let kind = file.big32(place + 4) {
@@ -48,7 +49,7 @@ struct AnimatedPNG {
                 guard announced != nil else { return nil }
                 seesPixels = true
                 // Pixels before the first fcTL are the still image for decoders without animation support.
-                if !frames.isEmpty { frames[frames.count - 1].parts.append(body) }
+                if frames.isEmpty { hidesDefault = true } else { frames[frames.count - 1].parts.append(body) }
             case Chunk.fdAT:
                 guard length >= 4 else { throw BMPDecoder.damaged("a frame is cut off") }
                 if !frames.isEmpty { frames[frames.count - 1].parts.append((place + 12)..<body.upperBound) }
@@ -61,8 +62,11 @@ struct AnimatedPNG {
             if kind == Chunk.IEND { break }
             place = end
         }
-        guard let announced, announced > 1, frames.count == announced, frames.allSatisfy({ !$0.parts.isEmpty }) else {
-            // One frame is a still image; an animation with inconsistent chunks is shown as a still, as in browsers.
+        guard let announced, announced > 0, frames.count == announced, frames.allSatisfy({ !$0.parts.isEmpty }),
+            announced > 1 || hidesDefault
+        else {
+            // One frame that is the still image is that; an animation with inconsistent chunks is shown as a still, as
+            // in browsers.
             return nil
         }
     }

@@ -30,6 +30,15 @@ struct BMPDecoder {
         try BMPDecoder(file, header: place, pixels: nil, isIcon: true, limits).iconImage()
     }
 
+    /// Refuses a file that ends before the run lengths whose size its header tells: rows may be whole before their end.
+    static func checkLength(_ file: SourceBytes) throws(RenderFailure) {
+        guard let size = file.little32(14), size >= 40, let compression = file.little32(30),
+            compression == 1 || compression == 2,
+            let place = file.little32(10), let count = file.little32(34)
+        else { return }
+        guard place + count <= file.count else { throw damaged("it ends within its pixels") }
+    }
+
     static func damaged(_ what: String) -> RenderFailure {
         RenderFailure(.badData, "The picture is damaged or cut off: \(what).")
     }
@@ -38,15 +47,17 @@ struct BMPDecoder {
         _ file: SourceBytes, header: Int, pixels: Int?, isIcon: Bool, _ limits: RenderLimits
     ) throws(RenderFailure) {
         self.file = file
-        guard let size = file.little32(header), size == 12 || (40...256).contains(size) else {
+        guard let size = file.little32(header), size == 12 || size == 16 || (40...256).contains(size) else {
             throw BMPDecoder.damaged("its header has an unknown size")
         }
         let isCore = size == 12
+        // The header of OS/2 of 16 bytes ends before the compression.
+        let isShort = size < 40
         guard let width = isCore ? file.little16(header + 4) : file.little32(header + 4),
             let coded = isCore ? file.little16(header + 6) : file.little32(header + 8),
             let bits = isCore ? file.little16(header + 10) : file.little16(header + 14),
-            let compression = isCore ? 0 : file.little32(header + 16),
-            let colours = isCore ? 0 : file.little32(header + 32)
+            let compression = isShort ? 0 : file.little32(header + 16),
+            let colours = isShort ? 0 : file.little32(header + 32)
         else { throw BMPDecoder.damaged("it ends within its header") }
         isTopDown = !isCore && coded >= 1 << 31
         let rows = isTopDown ? (1 << 32) - coded : coded
@@ -174,8 +185,7 @@ struct BMPDecoder {
                 default:
                     let byte = Int(file.bytes[start + x * bits / 8])
                     let index = byte >> (8 - bits - x * bits % 8) & ((1 << bits) - 1)
-                    guard index < palette.count else { throw BMPDecoder.damaged("a pixel names no colour") }
-                    rgba.replaceSubrange(place..<(place + 4), with: palette[index])
+                    rgba.replaceSubrange(place..<(place + 4), with: colour(index))
                 }
                 place += 4
             }
@@ -221,11 +231,13 @@ struct BMPDecoder {
         }
         var rgba = [UInt8](repeating: 255, count: indices.count * 4)
         for (place, index) in indices.enumerated() {
-            guard Int(index) < palette.count else { throw BMPDecoder.damaged("a pixel names no colour") }
-            rgba.replaceSubrange((place * 4)..<(place * 4 + 4), with: palette[Int(index)])
+            rgba.replaceSubrange((place * 4)..<(place * 4 + 4), with: colour(Int(index)))
         }
         return rgba
     }
+
+    /// A colour of the palette; black for a number that it lacks, as in browsers.
+    private func colour(_ index: Int) -> [UInt8] { index < palette.count ? palette[index] : [0, 0, 0, 255] }
 
     /// The bits of one channel in a pixel.
     private struct Channel {

@@ -19,6 +19,7 @@ extension Decoder {
         // checked here.
         case .png: try PNGChecksums.check(bytes)
         case .gif: try GIFBlocks.check(bytes)
+        case .bmp: try BMPDecoder.checkLength(bytes)
         default: break
         }
         if frameCount > 1 {

@@ -7,6 +7,10 @@ struct BMPInspector<Bytes: ByteSource>: ContainerInspector {
         guard bytes.count >= 26 else { throw .cutOff(.bmp) }
         if bytes.little32(at: 14) == 12 {
             try note(bytes.little16(at: 18), bytes.little16(at: 20), depth: bytes.little16(at: 24))
+        } else if bytes.little32(at: 14) == 16 {
+            // The second version of OS/2, cut down.
+            guard bytes.count >= 30 else { throw .cutOff(.bmp) }
+            try note(signed(at: 18), abs(signed(at: 22)), depth: bytes.little16(at: 28))
         } else {
             guard bytes.count >= 54 else { throw .cutOff(.bmp) }
             let (width, height) = (signed(at: 18), signed(at: 22))

@@ -19,6 +19,11 @@ struct GIFInspector<Bytes: ByteSource>: ContainerInspector {
                     // A canvas of no size takes that of its first picture, as browsers do.
                     if found.width == 0 { found.width = width }
                     if found.height == 0 { found.height = height }
+                    // The first picture may make the canvas larger, as in browsers.
+                    if frames == 0 {
+                        found.width = max(found.width, bytes.little16(at: place + 1) + width)
+                        found.height = max(found.height, bytes.little16(at: place + 3) + height)
+                    }
                     // What the first picture does not cover is clear.
                     let covers =
                         bytes.little32(at: place + 1) == 0 && width >= found.width && height >= found.height

@@ -43,7 +43,10 @@ public enum ImageFormat: String, Sendable, CaseIterable {
         if bytes.matches("RIFF", at: 0), bytes.matches("WEBP", at: 8) { return .webp }
         if bytes.matches("ftyp", at: 4) { return sniffBrands(&bytes) }
         if bytes.matches("II*\0", at: 0) || bytes.matches("MM\0*", at: 0) { return .tiff }
-        if bytes.matches("BM", at: 0), [12, 40, 52, 56, 64, 108, 124].contains(bytes.little32(at: 14)) { return .bmp }
+        if bytes.matches("II+\0\u{8}\0\0\0", at: 0) || bytes.matches("MM\0+\0\u{8}\0\0", at: 0) { return .tiff }
+        if bytes.matches("BM", at: 0), [12, 16, 40, 52, 56, 64, 108, 124].contains(bytes.little32(at: 14)) {
+            return .bmp
+        }
         if start == 0x100, bytes.little16(at: 4) > 0, bytes.byte(at: 9) == 0 { return .ico }
         if start >> 16 == 0xFF0A { return .jxl }
         if start == 12, bytes.name(at: 4) == "JXL ", bytes.big32(at: 8) == 0x0D0A_870A { return .jxl }

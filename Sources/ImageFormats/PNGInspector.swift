@@ -12,7 +12,7 @@ struct PNGInspector<Bytes: ByteSource>: ContainerInspector {
         let colours = bytes.byte(at: 25)
         (found.width, found.height, found.orientation) = (width, height, 1)
         found.hasAlpha = colours == 4 || colours == 6
-        var (frames, hasData) = (1, false)
+        var (announced, controls, hasData) = (0, 0, false)
         var timing: FrameTiming?
         var place = 33
         while true {
@@ -26,10 +26,11 @@ struct PNGInspector<Bytes: ByteSource>: ContainerInspector {
             switch name {
             case "IDAT": break
             case "acTL" where !hasData && length == 8:
-                frames = bytes.big32(at: place + 8)
-                found.frameCount = max(frames, 1)
+                announced = bytes.big32(at: place + 8)
+                found.frameCount = (1..<1 << 31).contains(announced) ? announced : 1
                 timing = FrameTiming(loopCount: bytes.big32(at: place + 12))
             case "fcTL" where length == 26:
+                controls += 1
                 // A fraction of a second, whose denominator of 0 means 100.
                 let (numerator, denominator) = (bytes.big16(at: place + 28), bytes.big16(at: place + 30))
                 timing?.note(numerator * 1000 / (denominator == 0 ? 100 : denominator))
@@ -38,6 +39,8 @@ struct PNGInspector<Bytes: ByteSource>: ContainerInspector {
                 found.orientation = bytes.exifOrientation(at: place + 8, length) ?? found.orientation
             case "IEND":
                 guard hasData else { throw .malformed(.png) }
+                // Browsers show a still where the number of frames is not that of those that are there.
+                let frames = announced == controls ? max(announced, 1) : 1
                 (found.frameCount, found.timing) = (frames, timing?.of(frames))
                 return
             default: break

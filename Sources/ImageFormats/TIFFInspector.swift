@@ -1,33 +1,41 @@
-/// TIFF: the first page, and the length of the chain of pages (TIFF 6.0, section 2).
+/// TIFF: the first page, and the length of the chain of pages (TIFF 6.0, section 2); BigTIFF has numbers of 64 bits there.
 struct TIFFInspector<Bytes: ByteSource>: ContainerInspector {
     var bytes: Bytes
     var found: ImageProbe
 
     mutating func inspect() throws(ImageHeader.Failure) {
         let isLittle = bytes.byte(at: 0) == 0x49
+        let isBig = bytes.short(at: 2, isLittle) == 43
         var pages = 0
         var seen: Set<Int> = []
-        var directory = bytes.long(at: 4, isLittle)
-        while directory != 0 {
-            guard directory >= 8, seen.insert(directory).inserted, pages < 65536 else { throw .malformed(.tiff) }
-            let entries = bytes.short(at: directory, isLittle)
-            let end = directory + 2 + 12 * entries
-            guard end + 4 <= bytes.count else { throw .cutOff(.tiff) }
-            if pages == 0 { noteFirst(at: directory + 2, entries, isLittle) }
+        var directory = bytes.offset(at: isBig ? 8 : 4, isLittle, isBig)
+        // A chain that leads back ends there: the pages before are whole.
+        while directory != 0, seen.insert(directory).inserted {
+            guard directory >= 8, pages < 65536 else { throw .malformed(.tiff) }
+            guard directory < bytes.count else { throw .cutOff(.tiff) }
+            let start = directory + (isBig ? 8 : 2)
+            let entries = isBig ? bytes.offset(at: directory, isLittle, true) : bytes.short(at: directory, isLittle)
+            guard entries < 65536 else { throw .malformed(.tiff) }
+            let end = start + (isBig ? 20 : 12) * entries
+            guard end + (isBig ? 8 : 4) <= bytes.count else { throw .cutOff(.tiff) }
+            if pages == 0 { noteFirst(start..<end, isLittle, isBig) }
             pages += 1
-            directory = bytes.long(at: end, isLittle)
+            directory = bytes.offset(at: end, isLittle, isBig)
         }
         found.frameCount = pages
     }
 
     /// Notes what the entries of the first directory say (TIFF 6.0, section 8 and "ExtraSamples").
-    private mutating func noteFirst(at start: Int, _ entries: Int, _ isLittle: Bool) {
+    private mutating func noteFirst(_ entries: Range<Int>, _ isLittle: Bool, _ isBig: Bool) {
         found.orientation = 1
         var (samples, photometric) = (1, 1)
-        for place in stride(from: start, to: start + 12 * entries, by: 12) {
-            // Type 3 is a 16-bit value, type 4 a 32-bit one; both stand in the entry itself.
-            let isShort = bytes.short(at: place + 2, isLittle) == 3
-            let value = isShort ? bytes.short(at: place + 8, isLittle) : bytes.long(at: place + 8, isLittle)
+        for place in stride(from: entries.lowerBound, to: entries.upperBound, by: isBig ? 20 : 12) {
+            // Type 3 is a 16-bit value, type 4 a 32-bit one, 16 one of 64 bits; all stand in the entry itself.
+            let type = bytes.short(at: place + 2, isLittle)
+            let content = place + (isBig ? 12 : 8)
+            let value =
+                type == 3
+                ? bytes.short(at: content, isLittle) : bytes.offset(at: content, isLittle, isBig && type == 16)
             switch bytes.short(at: place, isLittle) {
             case 256: found.width = value
             case 257: found.height = value
@@ -54,6 +62,14 @@ extension ByteSource {
 
     fileprivate mutating func long(at place: Int, _ isLittle: Bool) -> Int {
         isLittle ? little32(at: place) : big32(at: place)
+    }
+
+    /// A number of 32 bits, or of 64; what lies beyond every file that is taken is the same.
+    fileprivate mutating func offset(at place: Int, _ isLittle: Bool, _ isLong: Bool) -> Int {
+        guard isLong else { return long(at: place, isLittle) }
+        let (low, high) = (long(at: place, isLittle), long(at: place + 4, isLittle))
+        let (upper, lower) = isLittle ? (high, low) : (low, high)
+        return min(upper, 1 << 16) << 32 | lower
     }
 
     /// The orientation in EXIF data, a TIFF whose first directory has it as tag 0x0112 (EXIF 2.3, section 4.6.4).

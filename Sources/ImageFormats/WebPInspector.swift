@@ -5,7 +5,8 @@ struct WebPInspector<Bytes: ByteSource>: ContainerInspector {
     let wantsDetails: Bool
 
     mutating func inspect() throws(ImageHeader.Failure) {
-        guard bytes.count >= 30 else { throw .cutOff(.webp) }
+        // The shortest picture has 25 bytes up to its size, one of no loss.
+        guard bytes.count >= (bytes.name(at: 12) == "VP8L" ? 25 : 30) else { throw .cutOff(.webp) }
         let end = bytes.little32(at: 4) + 8
         guard end <= bytes.total else { throw .cutOff(.webp) }
         switch bytes.name(at: 12) {

@@ -1,0 +1,134 @@
+import Foundation
+import ImageFormats
+import ImageRecipes
+import TestSupport
+import Testing
+
+/// Files that other readers show although something in them is unusual: header and pixels say the same.
+@Suite struct OddFileTests {
+    /// The pixels, whose size and number of frames are those of the header.
+    private func shown(_ bench: CodecBench, _ bytes: [UInt8], _ format: String) async throws -> Pixels {
+        let header = try bytes.withUnsafeBytes { try ImageHeader($0) }
+        #expect(header.format.rawValue == format)
+        let pixels = try await bench.pixels(of: try bench.file(bytes), format)
+        #expect(pixels.width == header.width && pixels.height == header.height)
+        #expect(format == "tiff" || pixels.frames == header.frameCount)
+        return pixels
+    }
+
+    private func bitmap(_ header: [UInt8], _ palette: [UInt8], _ data: [UInt8]) -> [UInt8] {
+        let start = 14 + header.count + palette.count
+        return ascii("BM") + little32(UInt32(start + data.count)) + zeros(4) + little32(UInt32(start)) + header
+            + palette
+            + data
+    }
+
+    private func information(_ width: Int, _ height: Int, compression: Int, size: Int) -> [UInt8] {
+        little32(40) + little32(UInt32(width)) + little32(UInt32(height)) + little16(1) + little16(8)
+            + little32(UInt32(compression)) + little32(UInt32(size)) + zeros(8) + little32(2) + little32(2)
+    }
+
+    /// Blue and green.
+    private let colours: [UInt8] = [255, 0, 0, 0, 0, 255, 0, 0]
+
+    @Test("A bitmap with OS/2's header of 16 bytes is read, and a pixel without a colour is black")
+    func bitmaps() async throws {
+        let bench = try await CodecBench()
+        let short = little32(16) + little32(2) + little32(1) + little16(1) + little16(8)
+        let palette = (0..<256).flatMap { (shade: Int) -> [UInt8] in [UInt8(shade), 0, UInt8(255 - shade), 0] }
+        #expect(
+            try await shown(bench, bitmap(short, palette, [0, 255, 0, 0]), "bmp").bytes
+                == [255, 0, 0, 255, 0, 0, 255, 255])
+        let plain = information(2, 1, compression: 0, size: 4)
+        #expect(
+            try await shown(bench, bitmap(plain, colours, [1, 9, 0, 0]), "bmp").bytes == [0, 255, 0, 255, 0, 0, 0, 255])
+        let runs = information(2, 1, compression: 1, size: 6)
+        #expect(
+            try await shown(bench, bitmap(runs, colours, [1, 1, 1, 9, 0, 1]), "bmp").bytes
+                == [0, 255, 0, 255, 0, 0, 0, 255])
+    }
+
+    @Test("Run lengths that end before the size that their header tells do not pass a check, wherever they end")
+    func cutRunLengths() async throws {
+        let bench = try await CodecBench()
+        let runs: [UInt8] = [4, 1, 0, 0, 4, 1, 0, 0, 0, 1]
+        let whole = bitmap(information(4, 2, compression: 1, size: runs.count), colours, runs)
+        for missing in 0..<runs.count {
+            let request = RenderRequest(
+                source: try bench.file(Array(whole.dropLast(missing))), format: "bmp",
+                outputs: [RenderOutput(steps: [], rule: .nothing, path: "")], limits: RenderLimits())
+            let failure = try await bench.worker.render(request).outcomes.first?.failure
+            #expect(failure?.kind == (missing == 0 ? nil : .badData), "\(missing) bytes missing")
+        }
+    }
+
+    @Test("A lossless WebP of 28 bytes is read")
+    func smallestWebP() async throws {
+        let bench = try await CodecBench()
+        // Five codes of the one symbol 0 (RFC 9649, section 3.7.2.1.1).
+        let bytes =
+            ascii("RIFF") + little32(20) + ascii("WEBPVP8L") + little32(8) + [0x2F] + zeros(4) + [0x88, 0x88, 8]
+        #expect(try await shown(bench, bytes, "webp").bytes.prefix(3) == [0, 0, 0])
+    }
+
+    @Test("A BigTIFF is read, and a TIFF whose pages lead in a circle is its pages")
+    func tiffs() async throws {
+        let bench = try await CodecBench()
+        let picture = HandmadeTIFF(width: 2, height: 1, bands: 3, bits: 8, kind: 1, samples: [1, 2, 3, 4, 5, 6])
+        for bytes in [picture.bytes(isBig: true), picture.bytes(next: 8)] {
+            #expect(try await shown(bench, bytes, "tiff").bytes == [1, 2, 3, 255, 4, 5, 6, 255])
+            #expect(try bytes.withUnsafeBytes { try ImageHeader($0) }.frameCount == 1)
+        }
+    }
+
+    @Test("The first frame of a GIF makes its screen larger")
+    func largeFrame() async throws {
+        let bench = try await CodecBench()
+        var bytes = try Fixtures.bytes("gif-static.gif")
+        let size = [bytes[6], bytes[7], bytes[8], bytes[9]]
+        bytes.replaceSubrange(6..<10, with: [1, 0, 1, 0])
+        let pixels = try await shown(bench, bytes, "gif")
+        #expect(pixels.width == Int(size[0]) + Int(size[1]) << 8 && pixels.height == Int(size[2]) + Int(size[3]) << 8)
+    }
+
+    /// Parts of the fixture of an animation: its chunks with their names.
+    private func chunks(_ bytes: [UInt8]) -> [(name: String, bytes: [UInt8])] {
+        var parts: [(name: String, bytes: [UInt8])] = []
+        var place = 8
+        while place + 12 <= bytes.count {
+            let end = place + 12 + bytes[place..<(place + 4)].reduce(0) { $0 << 8 | Int($1) }
+            parts.append((String(decoding: bytes[(place + 4)..<(place + 8)], as: UTF8.self), Array(bytes[place..<end])))
+            place = end
+        }
+        return parts
+    }
+
+    /// The chunk that tells a number of frames, with a checksum that decoders do not look at.
+    private func announcing(_ frames: UInt32) -> [UInt8] { big32(8) + ascii("acTL") + big32(frames) + zeros(8) }
+
+    @Test("An animated PNG that tells another number of frames than it has is shown still")
+    func wrongNumbers() async throws {
+        let bench = try await CodecBench()
+        let bytes = try Fixtures.bytes("png-animated.png")
+        for number: UInt32 in [0, 1, 1 << 31, .max, 99] {
+            let file = bytes[..<8] + chunks(bytes).flatMap { $0.name == "acTL" ? announcing(number) : $0.bytes }
+            #expect(try await shown(bench, Array(file), "png").frames == 1, "\(number)")
+        }
+    }
+
+    @Test("The one frame of an animated PNG with a default image is shown, as in browsers")
+    func oneFrame() async throws {
+        let bench = try await CodecBench()
+        let name = "png-animated-hidden-default.png"
+        let bytes = try Fixtures.bytes(name)
+        var controls = 0
+        var file = Array(bytes[..<8])
+        for part in chunks(bytes) {
+            if part.name == "fcTL" { controls += 1 }
+            if part.name == "acTL" { file += announcing(1) }
+            let isSecond = controls > 1 && (part.name == "fcTL" || part.name == "fdAT")
+            if part.name != "acTL", !isSecond { file += part.bytes }
+        }
+        #expect(try await shown(bench, file, "png") == (try await bench.pixels(name).frame(0)))
+    }
+}
