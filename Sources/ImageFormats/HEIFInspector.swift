@@ -3,7 +3,6 @@
 struct HEIFInspector<Bytes: ByteSource>: ContainerInspector {
     var bytes: Bytes
     var found: ImageProbe
-    let wantsDetails: Bool
 
     mutating func inspect() throws(ImageHeader.Failure) {
         let format = found.format
@@ -25,7 +24,7 @@ struct HEIFInspector<Bytes: ByteSource>: ContainerInspector {
         let wanted = links.flatMap { links in item.map { propertyNumbers(of: $0, in: links) } }
         let size = try size(list, wanted)
         (found.width, found.height, found.frameCount) = (size.width, size.height, frames)
-        guard wantsDetails, let item, let links, let wanted else { return }
+        guard let item, let links, let wanted else { return }
         found.orientation = orientation(wanted.compactMap { list.property($0) })
         found.hasAlpha = auxiliaries(of: item, in: parts.first("iref")).contains { other in
             propertyNumbers(of: other, in: links).contains { list.property($0).map { isAlpha($0) } ?? false }

@@ -2,7 +2,6 @@
 struct ICOInspector<Bytes: ByteSource>: ContainerInspector {
     var bytes: Bytes
     var found: ImageProbe
-    let wantsDetails: Bool
 
     /// The most entries; icons have some ten of them.
     private static var mostEntries: Int { 1024 }
@@ -32,7 +31,7 @@ struct ICOInspector<Bytes: ByteSource>: ContainerInspector {
             return (found.frameCount, found.orientation) = (1, 1)
         }
         (found.width, found.height, found.frameCount, found.orientation) = (best.width, best.height, 1, 1)
-        if wantsDetails { found.hasAlpha = hasAlpha(at: best.start) }
+        found.hasAlpha = hasAlpha(at: best.start)
     }
 
     /// An entry of the directory.

@@ -10,10 +10,14 @@ public struct ImageHeader: Equatable, Sendable {
     public let height: Int
     /// Pictures of an animation, pages of a TIFF; 1 for stills, and for JPEG XL.
     public let frameCount: Int
+    /// The turn that shows the picture upright, 1 to 8 as in EXIF; nil where it is not known.
+    public let orientation: Int?
+    /// `true` when a pixel may be transparent; nil where it is not known.
+    public let hasAlpha: Bool?
     /// The times of the frames of a GIF, PNG or WebP, if these bytes were read; see ``ImageRecord/timing``.
     package let timing: FrameTiming?
 
-    /// `true` when both are the same but for the timing, which an index keeps elsewhere.
+    /// `true` when both are the same but for the timing, which an index keeps elsewhere, and what older versions did not keep.
     public static func == (one: ImageHeader, other: ImageHeader) -> Bool {
         one.format == other.format && one.width == other.width && one.height == other.height
             && one.frameCount == other.frameCount
@@ -49,14 +53,20 @@ public struct ImageHeader: Equatable, Sendable {
     }
 
     private init(_ bytes: consuming some ByteSource) throws(Failure) {
-        let found = try ImageProbe(whole: bytes, wantsDetails: false)
+        let found = try ImageProbe(whole: bytes)
         (format, width, height) = (found.format, found.width, found.height)
         (frameCount, timing) = (found.frameCount ?? 1, found.timing)
+        (orientation, hasAlpha) = (found.orientation, found.hasAlpha)
     }
 
     /// A header that an index has kept.
-    package init(_ format: ImageFormat, _ width: Int, _ height: Int, frames: Int = 1) throws(Failure) {
+    package init(
+        _ format: ImageFormat, _ width: Int, _ height: Int, frames: Int = 1, orientation: Int? = nil,
+        hasAlpha: Bool? = nil
+    ) throws(Failure) {
         guard width > 0, height > 0, frames > 0 else { throw .malformed(format) }
         (self.format, self.width, self.height, frameCount, timing) = (format, width, height, frames, nil)
+        self.orientation = orientation.flatMap { (1...8).contains($0) ? $0 : nil }
+        self.hasAlpha = hasAlpha
     }
 }

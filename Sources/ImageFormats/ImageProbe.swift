@@ -24,19 +24,18 @@ public struct ImageProbe: Equatable, Sendable {
 
     /// Reads a whole picture in memory.
     package init(whole bytes: UnsafeRawBufferPointer) throws(ImageHeader.Failure) {
-        try self.init(whole: MemoryBytes(bytes), wantsDetails: true)
+        try self.init(whole: MemoryBytes(bytes))
     }
 
     /// Reads a whole picture in an open file of `count` bytes.
     package init(descriptor: Int32, count: Int) throws(ImageHeader.Failure) {
-        try self.init(whole: FileBytes(descriptor: descriptor, count: count), wantsDetails: true)
+        try self.init(whole: FileBytes(descriptor: descriptor, count: count))
     }
 
-    /// - Parameter wantsDetails: `false` when only the size, the frames and their timing are asked for.
-    init(whole bytes: consuming some ByteSource, wantsDetails: Bool) throws(ImageHeader.Failure) {
+    init(whole bytes: consuming some ByteSource) throws(ImageHeader.Failure) {
         guard let format = ImageFormat.sniff(&bytes) else { throw bytes.count == 0 ? .empty : .unrecognised }
         self.init(format)
-        try inspect(bytes, wantsDetails)
+        try inspect(bytes)
         guard width > 0, height > 0, frameCount ?? 1 > 0 else { throw .malformed(format) }
     }
 
@@ -49,22 +48,20 @@ public struct ImageProbe: Equatable, Sendable {
         guard let format = ImageFormat.sniff(&bytes), format != .svg else { throw TooFew() }
         self.init(format)
         // Facts found before the bytes end, or contradict themselves, count.
-        try? inspect(bytes, true)
+        try? inspect(bytes)
         guard width > 0, height > 0 else { throw TooFew() }
     }
 
-    private mutating func inspect(
-        _ bytes: consuming some ByteSource, _ wantsDetails: Bool
-    ) throws(ImageHeader.Failure) {
+    private mutating func inspect(_ bytes: consuming some ByteSource) throws(ImageHeader.Failure) {
         switch format {
-        case .png: try run(PNGInspector(bytes: bytes, found: self, wantsDetails: wantsDetails))
-        case .jpeg: try run(JPEGInspector(bytes: bytes, found: self, wantsDetails: wantsDetails))
+        case .png: try run(PNGInspector(bytes: bytes, found: self))
+        case .jpeg: try run(JPEGInspector(bytes: bytes, found: self))
         case .gif: try run(GIFInspector(bytes: bytes, found: self))
-        case .webp: try run(WebPInspector(bytes: bytes, found: self, wantsDetails: wantsDetails))
-        case .avif, .heic: try run(HEIFInspector(bytes: bytes, found: self, wantsDetails: wantsDetails))
+        case .webp: try run(WebPInspector(bytes: bytes, found: self))
+        case .avif, .heic: try run(HEIFInspector(bytes: bytes, found: self))
         case .tiff: try run(TIFFInspector(bytes: bytes, found: self))
         case .bmp: try run(BMPInspector(bytes: bytes, found: self))
-        case .ico: try run(ICOInspector(bytes: bytes, found: self, wantsDetails: wantsDetails))
+        case .ico: try run(ICOInspector(bytes: bytes, found: self))
         case .svg: try run(SVGInspector(bytes: bytes, found: self))
         case .jxl: try run(JXLInspector(bytes: bytes, found: self))
         }

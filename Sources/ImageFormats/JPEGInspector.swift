@@ -2,7 +2,6 @@
 struct JPEGInspector<Bytes: ByteSource>: ContainerInspector {
     var bytes: Bytes
     var found: ImageProbe
-    let wantsDetails: Bool
 
     mutating func inspect() throws(ImageHeader.Failure) {
         found.orientation = 1
@@ -34,7 +33,7 @@ struct JPEGInspector<Bytes: ByteSource>: ContainerInspector {
                 hasFrame = true
                 (found.width, found.height) = (bytes.big16(at: place + 7), bytes.big16(at: place + 5))
                 (found.frameCount, found.hasAlpha) = (1, false)
-            case 0xE1 where wantsDetails && !hasFrame && bytes.matches("Exif\0\0", at: place + 4):
+            case 0xE1 where !hasFrame && bytes.matches("Exif\0\0", at: place + 4):
                 found.orientation = bytes.exifOrientation(at: place + 10, length - 8) ?? found.orientation
             case 0xDA: hasScan = true
             default: break

@@ -2,7 +2,6 @@
 struct PNGInspector<Bytes: ByteSource>: ContainerInspector {
     var bytes: Bytes
     var found: ImageProbe
-    let wantsDetails: Bool
 
     mutating func inspect() throws(ImageHeader.Failure) {
         guard bytes.count >= 33 else { throw .cutOff(.png) }
@@ -35,7 +34,7 @@ struct PNGInspector<Bytes: ByteSource>: ContainerInspector {
                 let (numerator, denominator) = (bytes.big16(at: place + 28), bytes.big16(at: place + 30))
                 timing?.note(numerator * 1000 / (denominator == 0 ? 100 : denominator))
             case "tRNS" where !hasData: found.hasAlpha = true
-            case "eXIf" where wantsDetails && !hasData:
+            case "eXIf" where !hasData:
                 found.orientation = bytes.exifOrientation(at: place + 8, length) ?? found.orientation
             case "IEND":
                 guard hasData else { throw .malformed(.png) }

@@ -2,7 +2,6 @@
 struct WebPInspector<Bytes: ByteSource>: ContainerInspector {
     var bytes: Bytes
     var found: ImageProbe
-    let wantsDetails: Bool
 
     mutating func inspect() throws(ImageHeader.Failure) {
         // The shortest picture has 25 bytes up to its size, one of no loss.
@@ -52,7 +51,7 @@ struct WebPInspector<Bytes: ByteSource>: ContainerInspector {
                 timing.note(bytes.little24(at: place + 20))
             case "VP8 ", "VP8L": if !isAnimated { pictures = 1 }
             case "ANIM" where length >= 6: timing.loopCount = bytes.little16(at: place + 12)
-            case "EXIF" where wantsDetails && hasEXIF && found.orientation == nil:
+            case "EXIF" where hasEXIF && found.orientation == nil:
                 guard place + 8 + length <= bytes.count else { throw .cutOff(.webp) }
                 // Some writers put the marker of JPEG's segments before it.
                 let head = bytes.matches("Exif\0\0", at: place + 8) ? 6 : 0

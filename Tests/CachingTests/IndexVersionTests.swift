@@ -35,9 +35,14 @@ import Testing
         PRAGMA user_version = 1;
         """
 
+    /// Makes an index of the fifth version, which did not know how images are displayed.
+    private static let asFifth = """
+        ALTER TABLE entries DROP COLUMN orientation; ALTER TABLE entries DROP COLUMN alpha; PRAGMA user_version = 5;
+        """
+
     /// Makes an index of the fourth version, which had no marks.
     private static let asFourth = """
-        ALTER TABLE entries DROP COLUMN mark; ALTER TABLE entries DROP COLUMN life;
+        \(asFifth) ALTER TABLE entries DROP COLUMN mark; ALTER TABLE entries DROP COLUMN life;
         ALTER TABLE totals DROP COLUMN unproven_from; ALTER TABLE totals DROP COLUMN unproven_to; PRAGMA user_version = 4;
         """
 
@@ -172,6 +177,32 @@ import Testing
         if [.lookUp, .inspect, .list, .totals, .check, .data].contains(call) {
             #expect(IndexFile.rows(query, disk.index) == rows)
         }
+    }
+
+    @Test func anEntryOfTheFifthVersionIsAsItWasWrittenButForHowItIsDisplayed() throws {
+        let before = try TestDisk()
+        try before.store(hollowPNG(width: 7), "a")
+        #expect(try before.record("a")?.header.orientation == 1)
+        let row = try #require(try before.disk.index.row(Digest(of: "a").rowNumber))
+        before.disk.close()
+        var older = row
+        older.header = try ImageHeader(.png, 7, 1)
+        let mark = EntryRecord(row: older, metadata: nil).mark
+        IndexFile.execute(Self.asFifth + "UPDATE entries SET mark = \(mark);", before.index)
+        unlink(before.root + "/entries.log")
+        let disk = try before.reopened()
+        let header = try #require(try disk.record("a")?.header)
+        #expect(header.orientation == nil && header.hasAlpha == nil && header == row.header)
+        #expect(try disk.disk.index.details(row.number)?.isIntact == true)
+        #expect(try disk.check().isClean)
+        // What is stored now is known, also when only the log of the entries is left.
+        try disk.store(hollowPNG(width: 8), "b")
+        disk.disk.close()
+        for suffix in ["", "-wal", "-shm"] { unlink(disk.index + suffix) }
+        let mended = try disk.reopened()
+        _ = try mended.disk.verify(repairs: true)
+        let found = try #require(try mended.record("b")?.header)
+        #expect(found.orientation == 1 && found.hasAlpha == false)
     }
 
     /// The third version kept the facts about an image as lines behind its server's answer.

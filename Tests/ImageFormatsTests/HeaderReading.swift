@@ -36,7 +36,7 @@ final class ScratchFile {
         ftruncate(descriptor, 0)
         _ = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
         var inspector = ICOInspector(
-            bytes: FileBytes(descriptor: descriptor, count: bytes.count), found: ImageProbe(.ico), wantsDetails: true)
+            bytes: FileBytes(descriptor: descriptor, count: bytes.count), found: ImageProbe(.ico))
         do throws(ImageHeader.Failure) { try inspector.inspect() } catch { return (inspector.bytes.reads, error) }
         return (inspector.bytes.reads, nil)
     }

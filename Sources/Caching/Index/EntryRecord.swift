@@ -31,6 +31,10 @@ struct EntryRecord: Sendable {
         fields.put(row.storedAt, row.modified, row.life.number ?? -1)
         fields.put(facts.preview, facts.timing?.text, facts.sourceMark, facts.exactSource?.rawValue)
         fields.put(facts.verdict?.rawValue, metadata)
+        // An entry of an older version does not know them, and keeps its mark.
+        if header.orientation != nil || header.hasAlpha != nil {
+            fields.put(header.orientation ?? -1, header.hasAlpha.map { $0 ? 1 : 0 } ?? -1)
+        }
         return fields.bytes
     }
 
@@ -52,7 +56,12 @@ struct EntryRecord: Sendable {
             sourceMark: fields.take(), exactSource: fields.take().flatMap(ImageFormat.init(rawValue:)),
             verdict: fields.take().flatMap(DecodeVerdict.init(rawValue:)))
         metadata = fields.take()
-        guard fields.isAtEnd, let header = try? ImageHeader(format, width, height, frames: frames) else { return nil }
+        let (orientation, alpha) = fields.isAtEnd ? (-1, -1) : (fields.takeNumber(), fields.takeNumber())
+        guard fields.isAtEnd,
+            let header = try? ImageHeader(
+                format, width, height, frames: frames, orientation: orientation,
+                hasAlpha: alpha == -1 ? nil : alpha == 1)
+        else { return nil }
         row = IndexRow(
             name: name, key: key, identifier: identifier, fileExtension: fileExtension, header: header,
             byteCount: byteCount, allocated: allocated, checksum: checksum, origin: origin,

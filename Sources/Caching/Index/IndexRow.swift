@@ -35,7 +35,8 @@ extension IndexRow {
     init?(_ statement: SQLiteStatement) {
         guard let format = statement.text(5).flatMap(ImageFormat.init(rawValue:)), let name = statement.digest(1),
             let header = try? ImageHeader(
-                format, statement.integer(6), statement.integer(7), frames: statement.integer(8))
+                format, statement.integer(6), statement.integer(7), frames: statement.integer(8),
+                orientation: statement.optionalInteger(26), hasAlpha: statement.optionalInteger(27).map { $0 == 1 })
         else { return nil }
         self.name = name
         key = statement.text(2) ?? ""
@@ -123,11 +124,11 @@ struct IndexDetails: Sendable {
     init?(_ statement: SQLiteStatement) {
         guard let row = IndexRow(statement) else { return nil }
         self.row = row
-        host = statement.text(26)
-        metadata = statement.text(27)
-        usedAt = min(max(statement.integer(28), 0), CacheClock.times.upperBound)
-        mark = statement.optionalInteger(29).map(Int64.init)
-        lifeMark = statement.optionalInteger(30)
+        host = statement.text(28)
+        metadata = statement.text(29)
+        usedAt = min(max(statement.integer(30), 0), CacheClock.times.upperBound)
+        mark = statement.optionalInteger(31).map(Int64.init)
+        lifeMark = statement.optionalInteger(32)
     }
 }
 
@@ -144,6 +145,6 @@ struct IndexUse {
     /// Reads a row of ``IndexSchema/columns`` and `used`.
     init(_ statement: SQLiteStatement) {
         self.init(
-            number: Int64(statement.integer(0)), row: IndexRow(statement), use: Int64(statement.integer(26)))
+            number: Int64(statement.integer(0)), row: IndexRow(statement), use: Int64(statement.integer(28)))
     }
 }

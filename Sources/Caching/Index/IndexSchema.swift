@@ -3,12 +3,13 @@ internal import Platform
 /// The tables of the index, and the upgrade of older ones.
 enum IndexSchema {
     /// The version that this program writes. A newer one is put aside and begun anew from the folder's files.
-    static let version = 5
+    static let version = 6
 
     /// The columns that a lookup reads.
     static let columns = """
         id, name, key, identifier, extension, format, width, height, frames, bytes, allocated, checksum, url, etag, \
-        last_modified, stored_at, expires_at, lifetime, modified, content, http, preview, timing, source, exact, verdict
+        last_modified, stored_at, expires_at, lifetime, modified, content, http, preview, timing, source, exact, verdict, \
+        orientation, alpha
         """
 
     /// The columns that only an inspection reads.
@@ -28,7 +29,7 @@ enum IndexSchema {
             stored_at INTEGER NOT NULL, expires_at INTEGER, lifetime INTEGER, modified INTEGER NOT NULL,
             used INTEGER NOT NULL, content INTEGER NOT NULL DEFAULT 0, host TEXT, metadata TEXT,
             used_at INTEGER NOT NULL DEFAULT 0, http TEXT, preview TEXT, timing TEXT, source TEXT, exact TEXT, verdict TEXT,
-            mark INTEGER, life INTEGER);
+            mark INTEGER, life INTEGER, orientation INTEGER, alpha INTEGER);
         CREATE TABLE IF NOT EXISTS totals(
             count INTEGER NOT NULL, bytes INTEGER NOT NULL, allocated INTEGER NOT NULL, adopting INTEGER NOT NULL,
             lent INTEGER NOT NULL DEFAULT 0, unproven_from INTEGER NOT NULL DEFAULT 1,
@@ -79,6 +80,10 @@ enum IndexSchema {
         ALTER TABLE totals ADD COLUMN unproven_to INTEGER NOT NULL DEFAULT 0;
         """
 
+    /// Makes version 6 of version 5. How older images are turned, and whether they may be transparent, is not known.
+    private static let sixth =
+        "ALTER TABLE entries ADD COLUMN orientation INTEGER; ALTER TABLE entries ADD COLUMN alpha INTEGER;"
+
     private static let other = "EXISTS (SELECT 1 FROM entries WHERE content"
 
     /// Indexes; the files that go (at once, or when a lease ends); the moment that the clock goes by; and the triggers that
@@ -119,7 +124,7 @@ enum IndexSchema {
 
     /// The statements that make this version of an index of version `found`; 0 is an empty file.
     static func upgrade(from found: Int) -> String {
-        found == 0 ? tables + rest : [second, third, fourth, fifth][(found - 1)...].joined() + rest
+        found == 0 ? tables + rest : [second, third, fourth, fifth, sixth][(found - 1)...].joined() + rest
     }
 
     /// Removes every entry, without the trigger for each: the sums are known to become zero. The files go when the next

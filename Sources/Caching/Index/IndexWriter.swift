@@ -193,7 +193,8 @@ final class IndexWriter {
             row.checksum, origin.url, origin.etag, origin.lastModified, row.storedAt, row.expiresAt,
             row.life.number, row.modified, row.content, origin.http, origin.facts.preview, origin.facts.timing?.text,
             origin.facts.sourceMark, origin.facts.exactSource?.rawValue, origin.facts.verdict?.rawValue,
-            URLOrigin.host(of: origin.url ?? row.key), record.metadata, usedAt, mark, row.lifeMark)
+            header.orientation, header.hasAlpha.map { $0 ? 1 : 0 }, URLOrigin.host(of: origin.url ?? row.key),
+            record.metadata, usedAt, mark, row.lifeMark)
         log.add(bytes, mark: mark)
         if mayHaveLeft { try forget(file: row.fileName) }
     }

@@ -13,7 +13,10 @@ struct ImageReply: WireObject {
     static let name = "ImageResult"
 
     /// The fields of every result with an image.
-    static let imageFields: [WireField<ImageReply>] = [
+    static let imageFields: [WireField<ImageReply>] =
+        sourceFields + WireField.display { $0.image.record.header } + contentFields
+
+    private static let sourceFields: [WireField<ImageReply>] = [
         WireField("key", "The cache key.", textSchema) { $1.field("key", $0.image.record.key.key) },
         WireField("cache", "The name of the cache.", textSchema) { $1.field("cache", $0.image.cache) },
         WireField("processorIdentifier", "What was done to the original; empty for nothing.", textSchema) {
@@ -41,6 +44,9 @@ struct ImageReply: WireObject {
         WireField("height", "Pixels down, as coded.", countSchema) {
             $1.field("height", $0.image.record.header.height)
         },
+    ]
+
+    private static let contentFields: [WireField<ImageReply>] = [
         WireField("frameCount", "Pictures of an animation or pages; 1 for stills, and for JPEG XL.", countSchema) {
             $1.field("frameCount", $0.image.record.header.frameCount)
         },

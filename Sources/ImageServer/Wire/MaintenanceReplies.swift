@@ -8,7 +8,9 @@ struct EntryReply: WireObject {
 
     static let name = "EntryDetails"
 
-    static let fields: [WireField<EntryReply>] = [
+    static let fields: [WireField<EntryReply>] = facts + WireField.display { $0.entry.header }
+
+    private static let facts: [WireField<EntryReply>] = [
         .textOrNull("key", "The cache key; null when only the file is known, until the image is asked for.") {
             $0.entry.key
         },

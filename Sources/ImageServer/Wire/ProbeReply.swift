@@ -7,7 +7,10 @@ struct ProbeReply: WireObject {
 
     static let name = "ProbeResult"
 
-    static let fields: [WireField<ProbeReply>] = [
+    static let fields: [WireField<ProbeReply>] =
+        facts + WireField.displayedSize({ $0.found.probe }, "left out when its start does not tell")
+
+    private static let facts: [WireField<ProbeReply>] = [
         WireField(
             "format", "The picture format, by signature.",
             ["type": "string", "enum": .array(ImageFormat.allCases.map { .string($0.rawValue) })]

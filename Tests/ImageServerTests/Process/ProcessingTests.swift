@@ -247,6 +247,37 @@ struct ProcessingTests {
         }
     }
 
+    @Test func resultsSayHowAnImageIsDisplayed() throws {
+        let web = try LocalServer.fixtures()
+        defer { web.stop() }
+        let pictures = [
+            ("jpeg-orientation-6.jpg", 6, false), ("jpeg-photo.jpg", 1, false), ("png-rgba.png", 1, true),
+            ("webp-lossy-alpha.webp", 1, true), ("avif-alpha.avif", 1, true), ("jxl-orientation-5.jxl", 5, false),
+            ("avif-rotated.avif", 8, false),
+        ]
+        for isStarted in [false, true] {
+            let server = try ServerProcess(cache: folder)
+            for (name, orientation, hasAlpha) in pictures {
+                let url = quoted(web.url("/" + name))
+                let path = quoted(Fixtures.folder + "/" + name)
+                for (method, params) in [
+                    ("retrieve", #"{"url":\#(url)}"#), ("retrieve", #"{"url":\#(url)}"#),
+                    ("inspect", #"{"key":\#(url)}"#),
+                    ("probe", #"{"url":\#(url)}"#), ("store", #"{"key":"s-\#(name)","path":\#(path)}"#),
+                ] {
+                    let result = try #require(try server.call(1, method, params)["result"], "\(method) \(name)")
+                    let (width, height) = (result["width"], result["height"])
+                    #expect(result["orientation"]?.integer == orientation, "\(method) \(name)")
+                    #expect(result["hasAlpha"]?.boolean == hasAlpha, "\(method) \(name)")
+                    #expect(result["displayWidth"] == (orientation >= 5 ? height : width), "\(method) \(name)")
+                    #expect(result["displayHeight"] == (orientation >= 5 ? width : height), "\(method) \(name)")
+                    if method == "retrieve", isStarted { #expect(result["cacheType"]?.string != "none") }
+                }
+            }
+            #expect(server.finish() == 0)
+        }
+    }
+
     @Test func animationsSayWhenTheirFramesAreShown() throws {
         let server = try ServerProcess(cache: folder)
         let web = try LocalServer.fixtures()

@@ -68,6 +68,14 @@ export interface ImageResult {
   width: number;
   /** Pixels down, as coded. */
   height: number;
+  /** How it is to be turned, 1 to 8 as in EXIF; left out for what an older version stored; probe tells. */
+  orientation?: number;
+  /** Whether it may be transparent; left out for what an older version stored; probe tells. */
+  hasAlpha?: boolean;
+  /** Pixels across when it is turned as orientation says; left out for what an older version stored; probe tells. */
+  displayWidth?: number;
+  /** Pixels down when it is turned as orientation says; left out for what an older version stored; probe tells. */
+  displayHeight?: number;
   /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number;
   /** How long each frame of an animation is shown, in seconds, where that is known. */
@@ -268,6 +276,10 @@ export interface ProbeResult {
   byteCount: number | null;
   /** Where it was looked at; none for its source. */
   cacheType: CacheType;
+  /** Pixels across when it is turned as orientation says; left out when its start does not tell. */
+  displayWidth?: number;
+  /** Pixels down when it is turned as orientation says; left out when its start does not tell. */
+  displayHeight?: number;
 }
 
 /** An error as the server answers it. */
@@ -461,6 +473,14 @@ export interface EntryDetails {
   leasedUntil: string | null;
   /** What the caller of store wanted kept. */
   metadata: Record<string, string> | null;
+  /** How it is to be turned, 1 to 8 as in EXIF; left out for what an older version stored; probe tells. */
+  orientation?: number;
+  /** Whether it may be transparent; left out for what an older version stored; probe tells. */
+  hasAlpha?: boolean;
+  /** Pixels across when it is turned as orientation says; left out for what an older version stored; probe tells. */
+  displayWidth?: number;
+  /** Pixels down when it is turned as orientation says; left out for what an older version stored; probe tells. */
+  displayHeight?: number;
 }
 
 export interface ListResult {

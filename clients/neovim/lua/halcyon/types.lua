@@ -80,6 +80,10 @@
 ---@field mimeType string The media type of the format.
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
+---@field orientation? integer How it is to be turned, 1 to 8 as in EXIF; left out for what an older version stored; probe tells.
+---@field hasAlpha? boolean Whether it may be transparent; left out for what an older version stored; probe tells.
+---@field displayWidth? integer Pixels across when it is turned as orientation says; left out for what an older version stored; probe tells.
+---@field displayHeight? integer Pixels down when it is turned as orientation says; left out for what an older version stored; probe tells.
 ---@field frameCount integer Pictures of an animation or pages; 1 for stills, and for JPEG XL.
 ---@field frameSeconds? number[] How long each frame of an animation is shown, in seconds, where that is known.
 ---@field delays? integer[] Former name of frameSeconds, in milliseconds.
@@ -113,6 +117,10 @@
 ---@field mimeType string The media type of the format.
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
+---@field orientation? integer How it is to be turned, 1 to 8 as in EXIF; left out for what an older version stored; probe tells.
+---@field hasAlpha? boolean Whether it may be transparent; left out for what an older version stored; probe tells.
+---@field displayWidth? integer Pixels across when it is turned as orientation says; left out for what an older version stored; probe tells.
+---@field displayHeight? integer Pixels down when it is turned as orientation says; left out for what an older version stored; probe tells.
 ---@field frameCount integer Pictures of an animation or pages; 1 for stills, and for JPEG XL.
 ---@field frameSeconds? number[] How long each frame of an animation is shown, in seconds, where that is known.
 ---@field delays? integer[] Former name of frameSeconds, in milliseconds.
@@ -175,6 +183,8 @@
 ---@field hasAlpha boolean|nil Whether it may be transparent; null when its start does not tell.
 ---@field byteCount integer|nil Its size in bytes; null when its server does not say.
 ---@field cacheType "none"|"memory"|"disk" Where it was looked at; none for its source.
+---@field displayWidth? integer Pixels across when it is turned as orientation says; left out when its start does not tell.
+---@field displayHeight? integer Pixels down when it is turned as orientation says; left out when its start does not tell.
 
 ---@class halcyon.PrefetchResult
 ---@field completed string[] URLs that were loaded.
@@ -261,6 +271,10 @@
 ---@field expiresAt string|nil When it expires; null for never.
 ---@field leasedUntil string|nil Until when its path is lent out; null when it is not.
 ---@field metadata table<string, string>|nil What the caller of store wanted kept.
+---@field orientation? integer How it is to be turned, 1 to 8 as in EXIF; left out for what an older version stored; probe tells.
+---@field hasAlpha? boolean Whether it may be transparent; left out for what an older version stored; probe tells.
+---@field displayWidth? integer Pixels across when it is turned as orientation says; left out for what an older version stored; probe tells.
+---@field displayHeight? integer Pixels down when it is turned as orientation says; left out for what an older version stored; probe tells.
 
 ---@class halcyon.ListResult
 ---@field entries halcyon.EntryDetails[] The images of this page.

@@ -127,6 +127,20 @@ class ImageResult(ImageFile):
     """Pixels across, as coded."""
     height: int = 0
     """Pixels down, as coded."""
+    orientation: Optional[int] = None
+    """How it is to be turned, 1 to 8 as in EXIF; left out for what an older version stored; probe
+    tells.
+    """
+    has_alpha: Optional[bool] = None
+    """Whether it may be transparent; left out for what an older version stored; probe tells."""
+    display_width: Optional[int] = None
+    """Pixels across when it is turned as orientation says; left out for what an older version
+    stored; probe tells.
+    """
+    display_height: Optional[int] = None
+    """Pixels down when it is turned as orientation says; left out for what an older version stored;
+    probe tells.
+    """
     frame_count: int = 0
     """Pictures of an animation or pages; 1 for stills, and for JPEG XL."""
     frame_seconds: Optional[Sequence[float]] = field(default=None, hash=False)
@@ -412,6 +426,11 @@ class ProbeResult:
     """Its size in bytes; None when its server does not say."""
     cache_type: CacheType = "none"
     """Where it was looked at; none for its source."""
+    display_width: Optional[int] = None
+    """Pixels across when it is turned as orientation says; left out when its start does not tell.
+    """
+    display_height: Optional[int] = None
+    """Pixels down when it is turned as orientation says; left out when its start does not tell."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -627,6 +646,20 @@ class EntryDetails:
     """Until when its path is lent out; None when it is not."""
     metadata: Optional[Mapping[str, str]] = field(default=None, hash=False)
     """What the caller of store wanted kept."""
+    orientation: Optional[int] = None
+    """How it is to be turned, 1 to 8 as in EXIF; left out for what an older version stored; probe
+    tells.
+    """
+    has_alpha: Optional[bool] = None
+    """Whether it may be transparent; left out for what an older version stored; probe tells."""
+    display_width: Optional[int] = None
+    """Pixels across when it is turned as orientation says; left out for what an older version
+    stored; probe tells.
+    """
+    display_height: Optional[int] = None
+    """Pixels down when it is turned as orientation says; left out for what an older version stored;
+    probe tells.
+    """
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
