@@ -109,7 +109,8 @@ final class Decoder {
     ///
     /// Its pixels can be read once, from top to bottom. JPEG is shrunk by 2, 4 or 8 during decoding, always leaving a
     /// factor of two to the resampling that follows, as vipsthumbnail does; WebP is scaled by its decoder; SVG is drawn
-    /// at the size. Of a progressive JPEG that becomes eight times smaller, only the first scan is read.
+    /// at the size. Of a progressive JPEG that is shrunk by 8, only the first scan is read, where that is fine
+    /// enough.
     func still(page: Int = 0, target: Extent? = nil) throws(RenderFailure) -> CodecImage {
         if let own { return own }
         if let animation { return try animation.frame(page, limits) }
@@ -119,7 +120,7 @@ final class Decoder {
         let factor = min(across, down)
         switch format {
         case .jpeg:
-            if factor >= 8, let opened, let eighth = ProgressiveJPEG.eighth(of: bytes) {
+            if factor >= 16, let opened, let eighth = ProgressiveJPEG.eighth(of: bytes) {
                 let (size, bands) = (eighth.size, eighth.bands)
                 let plain = try CodecImage.pixels(eighth.samples, width: size.width, height: size.height, bands: bands)
                 return try plain.applying(with: opened) { hv_with_metadata($0, $1) }

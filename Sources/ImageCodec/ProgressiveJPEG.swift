@@ -17,6 +17,10 @@ struct ProgressiveJPEG {
     /// The number of bits of the means that later scans add.
     private var shift = 0
 
+    /// The coarsest step of the means, in units of the coefficient, eight of which are a level: what later scans would add
+    /// is then 2.5 levels at most. At the quality 40 of libjpeg a step is 40; larger ones tint the image.
+    private static let coarsestStep = 40
+
     private struct Component {
         let identifier: Int
         let across: Int
@@ -28,8 +32,8 @@ struct ProgressiveJPEG {
         var means: [Int16] = []
     }
 
-    /// The image at an eighth of its size, rounded down; nil for other JPEGs, damaged ones, and files that end too
-    /// early.
+    /// The image at an eighth of its size; nil for other JPEGs, for those whose first scan is too coarse, for damaged ones,
+    /// and for files that end too early.
     static func eighth(of file: SourceBytes) -> (samples: [UInt8], size: Extent, bands: Int)? {
         guard file.big16(0) == 0xFFD8, endsProperly(file) else { return nil }
         var reader = ProgressiveJPEG(file: file)
@@ -138,7 +142,7 @@ struct ProgressiveJPEG {
         for index in components.indices {
             guard file.byte(start + 1 + 2 * index) == components[index].identifier,
                 let selector = file.byte(start + 2 + 2 * index), selector >> 4 < 4, tables[selector >> 4] != nil,
-                !quantisers[components[index].quantiser].isEmpty
+                let step = quantisers[components[index].quantiser].first, step << shift <= Self.coarsestStep
             else { return false }
             components[index].table = selector >> 4
         }
@@ -200,8 +204,8 @@ struct ProgressiveJPEG {
     // MARK: - Pixels
 
     private func picture() -> (samples: [UInt8], size: Extent, bands: Int)? {
-        // An incomplete block would be treated as a whole one and shift the image.
-        let size = Extent(width: max(1, width / 8), height: max(1, height / 8))
+        // A block counts as a whole one or not at all, which moves the opposite edge: by half a block at most.
+        let size = Extent(width: max(1, (width + 4) / 8), height: max(1, (height + 4) / 8))
         let light = components[0]
         if components.count == 1 {
             var samples: [UInt8] = []
