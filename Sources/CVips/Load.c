@@ -76,6 +76,7 @@ void hv_describe(VipsImage *image, hv_info *info) {
     default: info->colours = 0;
     }
     info->has_alpha = vips_image_hasalpha(image);
+    info->has_scans = number(image, "jpeg-multiscan", 0);
     info->has_profile = vips_image_get_typeof(image, VIPS_META_ICC_NAME) != 0;
 }
 

@@ -19,6 +19,8 @@ final class CodecImage {
     let colours: Colours
     let hasAlpha: Bool
     let hasProfile: Bool
+    /// `true` for a JPEG of several scans, of which a decoder keeps all coefficients.
+    let hasScans: Bool
     /// The EXIF orientation, 1…8.
     let orientation: Int
     /// The number of pages or frames in the file, whether or not they were opened.
@@ -48,6 +50,7 @@ final class CodecImage {
             }
         hasAlpha = info.has_alpha != 0
         hasProfile = info.has_profile != 0
+        hasScans = info.has_scans != 0
         orientation = Int(info.orientation)
         pages = max(1, Int(info.pages))
         loopCount = max(0, Int(info.loop))

@@ -12,6 +12,7 @@ extension Decoder {
     func decodeAll() throws(RenderFailure) {
         switch format {
         case .jpeg:
+            try limits.check(width: coded.width, height: coded.height)
             // libvips tolerates damage within a scan, and so does the decoder for small images.
             guard hv_check_jpeg(bytes.bytes.baseAddress, bytes.count) == 0 else { throw .ofLibrary(.badData) }
             return

@@ -80,8 +80,13 @@ final class Decoder {
         delays =
             frameCount > 1
             ? (0..<frameCount).map { FrameDelay.shown($0 < storedDelays.count ? storedDelays[$0] : 0) } : []
-        // An SVG takes no memory before it is drawn; then the requested size is checked.
-        if format != .svg { try limits.check(width: coded.width, height: coded.height) }
+        // An SVG takes no memory before it is drawn, and a JPEG of one scan is decoded row by row at the size that is
+        // asked for: that is checked then. Each of its blocks of 64 pixels takes two bits at least, one for its mean and
+        // one for its end (T.81, F.1.2): a file with less than a byte for 256 pixels says that it is larger than it is.
+        let isStreamed = format == .jpeg && !header.hasScans && coded.width * coded.height / 256 <= bytes.count
+        if format != .svg, !isStreamed {
+            try limits.check(width: coded.width, height: coded.height)
+        }
     }
 
     /// The smallest scale at which the library draws.
@@ -125,8 +130,10 @@ final class Decoder {
                 let plain = try CodecImage.pixels(eighth.samples, width: size.width, height: size.height, bands: bands)
                 return try plain.applying(with: opened) { hv_with_metadata($0, $1) }
             }
-            let shrink = factor >= 16 ? 8 : factor >= 8 ? 4 : factor >= 4 ? 2 : 1
-            let isSmall = coded.width * coded.height / (shrink * shrink) <= ImageProcessor.mostPixelsInMemory
+            let shrink = shrink(by: factor)
+            let decoded = coded.scaled(by: 1 / Double(shrink))
+            try limits.check(width: decoded.width, height: decoded.height)
+            let isSmall = decoded.width * decoded.height <= ImageProcessor.mostPixelsInMemory
             if isSmall, let image = opened?.decodedJPEG(bytes, shrink: shrink) { return image }
             return try Decoder.open(bytes, .jpeg, shrink: shrink)
         case .webp where pageCount == 1 && factor > 1:
@@ -145,6 +152,16 @@ final class Decoder {
             if let opened { return opened }
             return try Decoder.open(bytes, format)
         }
+    }
+
+    /// The factor by which a JPEG is shrunk during decoding, to become smaller by `factor`: a factor of two is left to the
+    /// resampling, unless more pixels than are allowed would be decoded.
+    private func shrink(by factor: Double) -> Int {
+        var shrink = factor >= 16 ? 8 : factor >= 8 ? 4 : factor >= 4 ? 2 : 1
+        while shrink < 8, Double(2 * shrink) <= factor,
+            coded.width * coded.height > limits.maxPixels * shrink * shrink
+        { shrink *= 2 }
+        return shrink
     }
 
     /// Calls `body` with every frame, in order, each in memory.

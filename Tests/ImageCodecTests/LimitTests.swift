@@ -22,7 +22,9 @@ import Testing
         ]
         for (format, bytes) in bombs {
             var chains: [[ImageProcessor]] = [[], [.blackWhite]]
-            if bytes == bombs.last?.1 { chains.append([.downsample(try PixelSize(width: 100, height: 100))]) }
+            if bytes == bombs.last?.1 || format == "jpeg" {
+                chains.append([.downsample(try PixelSize(width: 100, height: 100))])
+            }
             for steps in chains as [[ImageProcessor]] {
                 let made = try await bench.make(try bench.file(bytes), format, steps)
                 let kind = made.outcome.failure?.kind
@@ -32,6 +34,45 @@ import Testing
                     "\(format): \(made.outcome)")
             }
         }
+        #expect(try residentPeak(bench) - before < 50 << 20)
+    }
+
+    @Test("Of a JPEG that is shrunk while it is decoded, the pixels that are decoded are held against the limit")
+    func shrunk() async throws {
+        let bench = try await CodecBench()
+        // 1200 × 900 pixels.
+        let limits = RenderLimits(maxPixels: 1_000_000)
+        func kind(
+            _ path: String, _ format: String, _ steps: [ImageProcessor], _ rule: RenderOutput.Rule
+        ) async throws -> RenderFailure.Kind? {
+            try await bench.make(path, format, steps, rule: rule, limits: limits).outcome.failure?.kind
+        }
+        func box(_ side: Double) throws -> ImageProcessor { .downsample(try PixelSize(width: side, height: side)) }
+        let plain = Fixtures.folder + "/jpeg-large.jpg"
+        let automatic = RenderOutput.Rule.automatic(Encoding())
+        for side in [100, 300, 590] {
+            #expect(try await kind(plain, "jpeg", [try box(Double(side))], automatic) == nil)
+        }
+        let whole: [([ImageProcessor], RenderOutput.Rule)] = [
+            ([try box(1100)], automatic), ([], automatic), ([.blackWhite, try box(100)], automatic), ([], .pixels),
+            ([], .nothing),
+        ]
+        for (steps, rule) in whole {
+            #expect(try await kind(plain, "jpeg", steps, rule) == .limit("maxPixels"), "\(steps.identifier) \(rule)")
+        }
+        let others: [(EncodedFormat, Encoding)] = [
+            (.jpeg, Encoding(progressive: true)), (.png, Encoding()), (.webp, Encoding()),
+        ]
+        for (format, encoding) in others {
+            let file = try await bench.encode("jpeg-large.jpg", [], .format(format, encoding)).path
+            let found = try await kind(file, format.rawValue, [try box(100)], automatic)
+            #expect(found == .limit("maxPixels"), "\(format)")
+        }
+        // An eighth of it would be small enough, but its few bytes cannot hold so many blocks.
+        let before = try residentPeak(bench)
+        let bomb = try bench.file(Bombs.jpeg(50_000, 50_000))
+        let made = try await bench.make(bomb, "jpeg", [try box(100)])
+        #expect(made.outcome.failure?.kind == .limit("maxPixels"), "\(made.outcome)")
         #expect(try residentPeak(bench) - before < 50 << 20)
     }
 

@@ -121,7 +121,7 @@
     (:backgroundDecode . "Accepted for clients of other libraries: images are always decoded in another process.")
     (:verifyDecode . "Answer and keep the image only once all of it has been decoded; as the cache is configured when left out.")
     (:thumbHash . "Answer with a ThumbHash and the dominant colour too, made once and kept with the entry.")
-    (:maxPixels . "The most pixels that a frame of an image to be processed may have.")
+    (:maxPixels . "The most pixels that a frame of an image to be processed may have; of a JPEG as it is shrunk on loading.")
     (:maxFrames . "The most frames that an image to be processed may have.")
     (:maxAnimationPixels . "The most pixels that all frames of it may have together.")
     (:decodeSeconds . "The most seconds that its processing may take.")

@@ -46,6 +46,8 @@ typedef struct {
     /// The colour space: 1 grey, 3 RGB, 4 CMYK, 0 for others.
     int colours;
     int has_alpha, has_profile;
+    /// 1 for a JPEG of several scans, of which a decoder keeps all coefficients.
+    int has_scans;
 } hv_info;
 void hv_describe(VipsImage *image, hv_info *info);
 /// The metadata of an image besides the profile, as a sum: 1 for EXIF, 2 for XMP, 4 for IPTC.

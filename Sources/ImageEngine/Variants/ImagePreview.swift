@@ -43,7 +43,7 @@ struct PreviewMaker: Sendable {
                 try Original(result, in: cache, options, mark: "-", spool: engine.spool)
             }
             let header = result.record.header
-            try options.processing.limits.check(header, source: result.record.key.key)
+            try options.processing.limits.check(header, source: result.record.key.key, isShrunk: true)
             let request = RenderRequest(
                 source: source.path, format: header.format.rawValue, outputs: [], limits: options.processing.limits,
                 wantsPlaceholder: true)

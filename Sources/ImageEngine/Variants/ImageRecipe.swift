@@ -128,7 +128,7 @@ public struct ImageRecipe: Hashable, Sendable {
     /// - Parameters:
     ///   - header: The header of the original.
     ///   - path: The path of the file to create.
-    func output(of header: ImageHeader, to path: String) -> RenderOutput {
+    func output(of header: ImageHeader, to path: String = "") -> RenderOutput {
         var steps = processors.filter { if case .format = $0 { false } else { true } }
         if scalesDown, isLarge(header) {
             let factor = (Double(Self.largePixels) / Double(header.width * header.height)).squareRoot()
@@ -152,10 +152,13 @@ extension RenderLimits {
         return header.width * header.height * 4 * max(1, min(header.frameCount, 100_000))
     }
 
-    /// Throws when the header exceeds the limits, before anything is decoded.
-    func check(_ header: ImageHeader, source: String) throws(ImageError) {
+    /// Throws when the header exceeds the limits, before anything is decoded. Of a JPEG that becomes smaller as it is decoded
+    /// the worker judges the pixels that are.
+    ///
+    /// - Parameter isShrunk: `true` when the first step changes the size.
+    func check(_ header: ImageHeader, source: String, isShrunk: Bool = false) throws(ImageError) {
         // An SVG is drawn at any size.
-        guard header.format != .svg else { return }
+        if header.format == .svg || header.format == .jpeg && isShrunk { return }
         func exceeded(_ limit: String, _ reason: String) -> ImageError {
             .limitExceeded(limit: limit, reason: reason, source: source)
         }

@@ -37,9 +37,11 @@ struct Renderer: Sendable {
 
     private func render(_ original: Original, _ key: JobKey.Render, _ source: String) async throws -> RenderedFile {
         let header = original.result.record.header
-        try key.limits.check(header, source: source)
+        var output = key.recipe.output(of: header)
+        let first = output.steps.first { !$0.changesNothing }
+        try key.limits.check(header, source: source, isShrunk: first?.isResampling == true)
         let file = ScratchFile(try await engine.pool.run { [engine] in try Self.partialPath(in: engine.spool) })
-        var output = key.recipe.output(of: header, to: file.path)
+        output.path = file.path
         if key.isRaw { output.rule = .pixels }
         let request = RenderRequest(
             source: original.path, format: header.format.rawValue,

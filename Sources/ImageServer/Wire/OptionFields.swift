@@ -144,8 +144,9 @@ struct OptionField: Sendable {
             $0.processing.wantsPreview = $1
         },
         integer(
-            "maxPixels", "The most pixels that a frame of an image to be processed may have.", default: 50_000_000,
-            from: 1, to: 4_294_836_225
+            "maxPixels",
+            "The most pixels that a frame of an image to be processed may have; of a JPEG as it is shrunk on loading.",
+            default: 50_000_000, from: 1, to: 4_294_836_225
         ) { $0.processing.limits.maxPixels = $1 },
         integer(
             "maxFrames", "The most frames that an image to be processed may have.", default: 2000, from: 1,

@@ -247,6 +247,19 @@ struct ProcessingTests {
         }
     }
 
+    @Test func aPhotographOfMorePixelsThanAllowedHasAThumbnail() throws {
+        let server = try ServerProcess(cache: folder)
+        let limit = #""options":{"maxPixels":1000000}"#
+        let thumbnail = try retrieve(server, "jpeg-large.jpg", #""processors":[{"resize":{"width":200}}],\#(limit)"#)
+        #expect(thumbnail["width"]?.integer == 200 && thumbnail["height"]?.integer == 150)
+        let url = quoted("file://" + Fixtures.folder + "/jpeg-large.jpg")
+        for rest in [#""processors":[{"blackWhite":{}}],\#(limit)"#, #""as":"pixels",\#(limit)"#] {
+            let reply = try server.call(2, "retrieve", #"{"url":\#(url),\#(rest)}"#)
+            #expect(reply["error"]?["data"]?["limit"]?.string == "maxPixels", "\(rest)")
+        }
+        #expect(server.finish() == 0)
+    }
+
     @Test func resultsSayHowAnImageIsDisplayed() throws {
         let web = try LocalServer.fixtures()
         defer { web.stop() }

@@ -50,7 +50,7 @@ export interface ImageOptions {
   verifyDecode?: boolean;
   /** Answer with a ThumbHash and the dominant colour too, made once and kept with the entry. Default: false. */
   thumbHash?: boolean;
-  /** The most pixels that a frame of an image to be processed may have. Default: 50000000. */
+  /** The most pixels that a frame of an image to be processed may have; of a JPEG as it is shrunk on loading. Default: 50000000. */
   maxPixels?: number;
   /** The most frames that an image to be processed may have. Default: 2000. */
   maxFrames?: number;

@@ -28,7 +28,7 @@
 ---@field backgroundDecode? boolean Accepted for clients of other libraries: images are always decoded in another process. Default: false.
 ---@field verifyDecode? boolean Answer and keep the image only once all of it has been decoded; as the cache is configured when left out.
 ---@field thumbHash? boolean Answer with a ThumbHash and the dominant colour too, made once and kept with the entry. Default: false.
----@field maxPixels? integer The most pixels that a frame of an image to be processed may have. Default: 50000000.
+---@field maxPixels? integer The most pixels that a frame of an image to be processed may have; of a JPEG as it is shrunk on loading. Default: 50000000.
 ---@field maxFrames? integer The most frames that an image to be processed may have. Default: 2000.
 ---@field maxAnimationPixels? integer The most pixels that all frames of it may have together. Default: 250000000.
 ---@field decodeSeconds? number The most seconds that its processing may take. Default: 20.

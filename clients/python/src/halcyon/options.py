@@ -224,7 +224,9 @@ class ImageOptions(TypedDict, total=False):
     Default: False.
     """
     maxPixels: int
-    """The most pixels that a frame of an image to be processed may have. Default: 50000000."""
+    """The most pixels that a frame of an image to be processed may have; of a JPEG as it is shrunk
+    on loading. Default: 50000000.
+    """
     maxFrames: int
     """The most frames that an image to be processed may have. Default: 2000."""
     maxAnimationPixels: int
