@@ -105,7 +105,9 @@ struct Encoder {
                 return (same?.isAnimated == true ? same ?? .gif : .gif, encoding)
             }
             let becomesOpaque = isOpaque || encoding.background?.alpha == 255
-            return (becomesOpaque && !decoder.originalFormat.isLossless ? .jpeg : .png, encoding)
+            if becomesOpaque { return (decoder.originalFormat.isLossless ? .png : .jpeg, encoding) }
+            // A clear photograph takes some ten times as much as PNG.
+            return (decoder.originalFormat == .webp && library.canWrite(.webp) ? .webp : .png, encoding)
         }
     }
 

@@ -5,14 +5,15 @@ import Testing
 
 @Suite struct OutputTests {
     @Test(
-        "The result chooses the format: clear PNG, opaque JPEG, of a source without loss PNG, animated its own or GIF"
+        "The result chooses the format: clear PNG, of WebP WebP, opaque JPEG, of a source without loss PNG, animated its own or GIF"
     )
     func automatic() async throws {
         let bench = try await CodecBench()
         let round = ImageProcessor.roundCorner(try RoundCorner(radius: .pixels(9)))
         let cases: [(String, [ImageProcessor], String)] = [
             ("jpeg-420.jpg", [], "jpeg"), ("jpeg-420.jpg", [round], "png"), ("png-rgb.png", [], "png"),
-            ("png-rgba.png", [], "png"), ("webp-lossy.webp", [], "jpeg"), ("webp-lossy-alpha.webp", [], "png"),
+            ("png-rgba.png", [], "png"), ("webp-lossy.webp", [], "jpeg"), ("webp-lossy-alpha.webp", [], "webp"),
+            ("webp-lossy.webp", [round], "webp"),
             ("avif-rgb.avif", [], "jpeg"), ("gif-animated.gif", [round], "gif"), ("webp-animated.webp", [], "webp"),
             ("png-animated.png", [], "png"), ("gif-static.gif", [], "png"), ("svg-sized.svg", [], "png"),
             ("bmp-24bit.bmp", [], "png"), ("tiff-little-endian.tiff", [], "png"), ("jxl-lossy.jxl", [], "jpeg"),

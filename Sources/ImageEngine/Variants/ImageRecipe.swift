@@ -85,7 +85,7 @@ public struct ImageRecipe: Hashable, Sendable {
     }
 
     /// The likely file extension of the result: that of the requested format, otherwise by the key's extension, and PNG
-    /// for steps that make corners transparent.
+    /// or WebP for steps that make corners transparent.
     private func foretoldExtension(of key: String) -> String {
         if let format { return ImageFormat(rawValue: format.rawValue)?.fileExtension ?? format.rawValue }
         let makesAlpha = processors.contains { processor in
@@ -98,6 +98,7 @@ public struct ImageRecipe: Hashable, Sendable {
         let original = ImageFormat(fileExtension: CacheKey(key).foretoldExtension)
         switch original {
         case .gif where frames == .all: return "gif"
+        case .webp where makesAlpha: return "webp"
         case .jpeg, .webp, .avif, .heic, .jxl: return makesAlpha ? "png" : "jpg"
         case nil: return makesAlpha ? "png" : ""
         default: return "png"
