@@ -2,7 +2,7 @@ internal import ImageEngine
 internal import JSONRPC
 
 /// A picture whose size is known as coded, and perhaps the turn that shows it upright.
-protocol DisplayedPicture {
+protocol DisplayedPicture: Sendable {
     var width: Int { get }
     var height: Int { get }
     var orientation: Int? { get }
