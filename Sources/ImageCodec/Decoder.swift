@@ -52,7 +52,7 @@ final class Decoder {
             animation = try AnimatedPNG(file)
             opened = try Decoder.open(file, .png)
         case .gif:
-            if let clear = GIFTransparency.transparentCopy(of: file) { (file, hiddenPages) = (clear, 1) }
+            if let clear = GIFTransparency.transparentCopy(of: file) { (file, hiddenPages) = (clear.file, clear.added) }
             opened = try Decoder.open(file, .gif)
         case .jxl:
             let header = try Decoder.open(file, .jxl)

@@ -6,7 +6,8 @@ struct GIFInspector<Bytes: ByteSource>: ContainerInspector {
     mutating func inspect() throws(ImageHeader.Failure) {
         guard bytes.count >= 14 else { throw .cutOff(.gif) }
         (found.width, found.height, found.orientation) = (bytes.little16(at: 6), bytes.little16(at: 8), 1)
-        var (frames, delay, isClear, isEnded) = (0, 0, false, false)
+        var (frames, delay, disposal, isEnded) = (0, 0, UInt8(0), false)
+        var (isClear, givesWay) = (false, false)
         // Without the extension that says otherwise it is played once.
         var timing = FrameTiming(loopCount: 1)
         var place = 13 + tableSize(bytes.byte(at: 10))
@@ -29,13 +30,16 @@ struct GIFInspector<Bytes: ByteSource>: ContainerInspector {
                         bytes.little32(at: place + 1) == 0 && width >= found.width && height >= found.height
                     found.hasAlpha = found.hasAlpha ?? (isClear || !covers)
                 }
+                // So is what a picture leaves that gives way to the background.
+                if givesWay { found.hasAlpha = true }
+                givesWay = disposal == 2
                 place = try endOfSubBlocks(from: place + 11 + tableSize(bytes.byte(at: place + 9)))
-                frames += 1
+                (frames, disposal) = (frames + 1, 0)
                 timing.note(delay)
                 delay = 0
             case 0x21:
                 if bytes.byte(at: place + 1) == 0xF9 {
-                    isClear = bytes.byte(at: place + 3) & 1 == 1
+                    (isClear, disposal) = (bytes.byte(at: place + 3) & 1 == 1, bytes.byte(at: place + 3) >> 2 & 7)
                     // In hundredths of a second.
                     delay = bytes.little16(at: place + 4) * 10
                 }

@@ -1,4 +1,5 @@
 import Foundation
+import ImageFormats
 import ImageRecipes
 import TestSupport
 import Testing
@@ -135,6 +136,48 @@ import Testing
         #expect(pixels.frame(1)[30, 20][3] == 255 && pixels.frame(1)[63, 0][3] == 0)
         let third = try await bench.make(two, "gif", frames: .number(2))
         #expect(third.outcome.failure?.kind == .processingFailed)
+    }
+}
+
+/// A GIF of four by two pixels with a table of two colours, green and blue, whose first frame fills it with blue and gives way
+/// to the background, and whose second one is a blue pixel.
+///
+/// - Parameter bits: Those that pixels are coded with, 2 to 8.
+private func vanishingFrame(bits: Int) -> [UInt8] {
+    func little(_ value: Int) -> [UInt8] { [UInt8(value & 255), UInt8(value >> 8)] }
+    func data(_ count: Int) -> [UInt8] {
+        // The table is begun anew before each pixel, so that no code becomes longer.
+        let codes = (0..<count).flatMap { _ in [1 << bits, 1] } + [(1 << bits) + 1]
+        var (packed, sum, filled): ([UInt8], Int, Int) = ([], 0, 0)
+        for code in codes {
+            sum |= code << filled
+            filled += bits + 1
+            while filled >= 8 {
+                packed.append(UInt8(sum & 255))
+                (sum, filled) = (sum >> 8, filled - 8)
+            }
+        }
+        packed.append(UInt8(sum & 255))
+        return [UInt8(bits), UInt8(packed.count)] + packed + [0]
+    }
+    func frame(_ width: Int, _ height: Int, disposal: UInt8) -> [UInt8] {
+        [0x21, 0xF9, 4, disposal << 2, 10, 0, 0, 0, 0x2C] + little(0) + little(0) + little(width) + little(height) + [0]
+            + data(width * height)
+    }
+    return Array("GIF89a".utf8) + little(4) + little(2) + [0x80, 0, 0, 0, 255, 0, 0, 0, 255]
+        + frame(4, 2, disposal: 2) + frame(1, 1, disposal: 0) + [0x3B]
+}
+
+@Suite struct VanishingFrameTests {
+    @Test(
+        "A frame of a GIF that gives way to the background leaves clear ground, as in browsers", arguments: [2, 5, 7])
+    func clearGround(_ bits: Int) async throws {
+        let (bench, bytes) = (try await CodecBench(), vanishingFrame(bits: bits))
+        let pixels = try await bench.pixels(of: try bench.file(bytes), "gif")
+        #expect(pixels.frames == 2)
+        #expect(pixels.frame(0)[3, 1] == [0, 0, 255, 255])
+        #expect(pixels.frame(1)[0, 0] == [0, 0, 255, 255] && pixels.frame(1)[3, 1][3] == 0)
+        #expect(try bytes.withUnsafeBytes { try ImageHeader($0) }.hasAlpha == true)
     }
 }
 
