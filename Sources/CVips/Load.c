@@ -85,7 +85,11 @@ int hv_carried_metadata(VipsImage *image) {
     int kinds = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (vips_image_get_typeof(image, names[i])) kinds |= 1 << i;
-    return kinds;
+    int has_position = hv_xmp_has_position(image);
+    gchar **fields = kinds & 1 ? vips_image_get_fields(image) : NULL;
+    for (gchar **field = fields; field && *field && !has_position; field++) has_position = hv_is_position(*field);
+    g_strfreev(fields);
+    return has_position ? kinds | 8 : kinds;
 }
 
 int hv_delays(VipsImage *image, int *delays, int count) {

@@ -257,9 +257,34 @@ static VipsImage *as_still(VipsImage *image) {
     return copy;
 }
 
+int hv_is_position(const char *field) {
+    return g_str_has_prefix(field, "exif-ifd3-") || !strcmp(field, "exif-ifd2-MakerNote");
+}
+
+int hv_xmp_has_position(VipsImage *image) {
+    const void *bytes;
+    size_t count;
+    if (!vips_image_get_typeof(image, VIPS_META_XMP_NAME) || vips_image_get_blob(image, VIPS_META_XMP_NAME, &bytes, &count))
+        return 0;
+    return g_strstr_len(bytes, (gssize)count, "GPS") != NULL;
+}
+
+static VipsImage *without_position(VipsImage *image) {
+    VipsImage *copy = as_still(image);
+    if (!copy) return NULL;
+    // The encoders write EXIF anew, without the fields that are gone.
+    gchar **names = vips_image_get_fields(copy);
+    for (gchar **name = names; name && *name; name++)
+        if (hv_is_position(*name)) vips_image_remove(copy, *name);
+    g_strfreev(names);
+    if (hv_xmp_has_position(copy)) vips_image_remove(copy, VIPS_META_XMP_NAME);
+    return copy;
+}
+
 VipsImage *hv_choose_metadata(VipsImage *image, hv_metadata_choice chosen) {
     switch (chosen) {
     case hv_metadata_of_still: return as_still(image);
+    case hv_metadata_without_position: return without_position(image);
     case hv_profile_only: return without_metadata(image, 1);
     case hv_no_metadata: return without_metadata(image, 0);
     case hv_every_metadata: break;

@@ -18,8 +18,8 @@ enum { little = 4 << 20 };
 /// Encodes a JPEG through libjpeg directly; NULL when the image is large, or when EXIF or other metadata must be
 /// written.
 static void *encode_jpeg_directly(VipsImage *image, const hv_encoding *how, size_t *count) {
-    int keeps_all = how->metadata == hv_every_metadata || how->metadata == hv_metadata_of_still;
-    if (keeps_all && hv_carried_metadata(image)) return NULL;
+    int keeps_some = how->metadata != hv_profile_only && how->metadata != hv_no_metadata;
+    if (keeps_some && hv_carried_metadata(image)) return NULL;
     const void *profile = NULL;
     size_t profile_count = 0;
     if (how->metadata != hv_no_metadata && vips_image_get_typeof(image, VIPS_META_ICC_NAME)

@@ -114,6 +114,8 @@ final class CodecImage {
         static let exif = Metadata(rawValue: 1)
         static let xmp = Metadata(rawValue: 2)
         static let iptc = Metadata(rawValue: 4)
+        /// The place where the picture was taken or the notes of the camera's maker, in one of the others.
+        static let position = Metadata(rawValue: 8)
     }
 
     /// The metadata of the image besides the profile.

@@ -88,7 +88,7 @@ struct Encoder {
         return zip(frames, ready).allSatisfy { before, after in
             before.bands == after.bands && before.depth == after.depth && before.colours == after.colours
                 && before.hasProfile == after.hasProfile
-                && before.metadata.isSubset(of: encoding.stripMetadata ? [] : format.metadata)
+                && before.metadata.isSubset(of: format.metadata(encoding.metadata))
                 // The WebP encoder changes the colours of transparent pixels.
                 && !(format == .webp && before.hasAlpha)
         }
@@ -140,8 +140,11 @@ struct Encoder {
     /// The metadata of the frames that is written to the file.
     private func metadata(_ format: EncodedFormat, _ encoding: Encoding) -> hv_metadata_choice {
         if format == .ico { return hv_no_metadata }
-        guard encoding.stripMetadata else { return hv_metadata_of_still }
-        return encoding.profile == .keep && format.hasProfile ? hv_profile_only : hv_no_metadata
+        switch encoding.metadata {
+        case .all: return hv_metadata_of_still
+        case .withoutPosition: return hv_metadata_without_position
+        case .none: return encoding.profile == .keep && format.hasProfile ? hv_profile_only : hv_no_metadata
+        }
     }
 
     private func flattened(_ image: CodecImage, _ ground: RecipeColor) throws(RenderFailure) -> CodecImage {
@@ -251,11 +254,12 @@ extension EncodedFormat {
         }
     }
 
-    /// The metadata that the encoder writes.
-    var metadata: CodecImage.Metadata {
+    /// The metadata that the encoder writes of those that are chosen.
+    func metadata(_ chosen: Encoding.Metadata) -> CodecImage.Metadata {
         switch self {
-        case .png, .webp, .jxl: [.exif, .xmp]
-        case .tiff: [.xmp, .iptc]
+        case _ where chosen == .none: []
+        case .png, .webp, .jxl: chosen == .all ? [.exif, .xmp, .position] : [.exif, .xmp]
+        case .tiff: chosen == .all ? [.xmp, .iptc, .position] : [.xmp, .iptc]
         case .jpeg, .gif, .avif, .heic, .bmp, .ico: []
         }
     }

@@ -42,7 +42,11 @@ extension FrameWriter {
         flag(encoding.progressive)
         optional(encoding.background) { $0.color($1) }
         optional(encoding.maxBytes) { $0.integer($1) }
-        flag(encoding.stripMetadata)
+        switch encoding.metadata {
+        case .withoutPosition: byte(0)
+        case .none: byte(1)
+        case .all: byte(2)
+        }
         text(encoding.profile.rawValue)
     }
 }
@@ -85,11 +89,20 @@ extension FrameReader {
         }
     }
 
+    private mutating func metadata() throws(FrameError) -> Encoding.Metadata {
+        switch try byte() {
+        case 0: .withoutPosition
+        case 1: .none
+        case 2: .all
+        case let kind: throw FrameError("its choice of metadata is \(kind)")
+        }
+    }
+
     private mutating func encoding() throws(FrameError) -> Encoding {
         Encoding(
             quality: try optional { (reader) throws(FrameError) in try reader.integer() }, lossless: try flag(),
             progressive: try flag(), background: try optional { (reader) throws(FrameError) in try reader.color() },
             maxBytes: try optional { (reader) throws(FrameError) in try reader.integer() },
-            stripMetadata: try flag(), profile: try name(Encoding.Profile.self))
+            metadata: try metadata(), profile: try name(Encoding.Profile.self))
     }
 }

@@ -79,6 +79,16 @@ public struct RenderOutput: Hashable, Sendable {
 
 /// The parameters of an encoder.
 public struct Encoding: Hashable, Sendable {
+    /// The metadata that is written beside the pixels; ``Encoding/profile`` decides on the ICC profile.
+    public enum Metadata: Hashable, Sendable {
+        /// All but the place where the picture was taken and the notes of the camera's maker, which may tell it too.
+        case withoutPosition
+        /// EXIF, XMP, IPTC and comments.
+        case all
+        /// None.
+        case none
+    }
+
     /// The treatment of the colour profile.
     public enum Profile: String, Hashable, Sendable, CaseIterable {
         /// The ICC profile of the source is kept.
@@ -99,22 +109,22 @@ public struct Encoding: Hashable, Sendable {
     /// The largest file size, in bytes. The quality is lowered until the file fits; the output fails as `limit` when
     /// none does. No such limit when `nil`.
     public var maxBytes: Int?
-    /// `true` when EXIF, XMP, IPTC and comments are left out; ``profile`` decides on the ICC profile.
-    public var stripMetadata: Bool
+    /// The metadata that is written.
+    public var metadata: Metadata
     /// The treatment of the colour profile.
     public var profile: Profile
 
     /// An encoding with the given parameters.
     public init(
         quality: Int? = nil, lossless: Bool = false, progressive: Bool = false, background: RecipeColor? = nil,
-        maxBytes: Int? = nil, stripMetadata: Bool = false, profile: Profile = .keep
+        maxBytes: Int? = nil, metadata: Metadata = .withoutPosition, profile: Profile = .keep
     ) {
         self.quality = quality
         self.lossless = lossless
         self.progressive = progressive
         self.background = background
         self.maxBytes = maxBytes
-        self.stripMetadata = stripMetadata
+        self.metadata = metadata
         self.profile = profile
     }
 }

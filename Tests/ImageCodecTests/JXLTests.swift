@@ -49,7 +49,7 @@ import Testing
         // The picture is upright already.
         let pixels = try await bench.pixels(of: turned.path, "jxl")
         #expect(pixels.width == 64 && pixels.height == 48)
-        let bare = try await bench.encode("jpeg-orientation-6.jpg", [], .format(.jxl, Encoding(stripMetadata: true)))
+        let bare = try await bench.encode("jpeg-orientation-6.jpg", [], .format(.jxl, Encoding(metadata: .none)))
         #expect(try !holds(bare.path, "Exif"))
 
         let late = Fixtures.folder + "/jxl-late.jxl"
@@ -63,7 +63,7 @@ import Testing
         }
 
         let profiled = Fixtures.folder + "/jxl-icc.jxl"
-        let kept = try await bench.make(profiled, "jxl", rule: .format(.jpeg, Encoding(stripMetadata: true))).bytes
+        let kept = try await bench.make(profiled, "jxl", rule: .format(.jpeg, Encoding(metadata: .none))).bytes
         #expect(Data(kept).range(of: Data("ICC_PROFILE".utf8)) != nil)
         let plain = try await bench.make(profiled, "jxl", rule: .format(.jpeg, Encoding(profile: .sRGB))).bytes
         #expect(Data(plain).range(of: Data("ICC_PROFILE".utf8)) == nil)

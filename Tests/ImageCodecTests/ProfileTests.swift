@@ -47,7 +47,7 @@ import Testing
             // Lab 50, 70, 60 lies at the edge of sRGB: about 219, 10, 9.
             #expect(pixel[0] > 190 && pixel[1] < 60 && pixel[2] < 60, "\(table): \(pixel)")
             let made = try await bench.make(
-                source, "jpeg", rule: .format(.png, Encoding(stripMetadata: true, profile: .sRGB)))
+                source, "jpeg", rule: .format(.png, Encoding(metadata: .none, profile: .sRGB)))
             let again = try await bench.pixels(of: try bench.file(made.bytes), "png")[3, 3].map(Int.init)
             #expect(zip(pixel, again).allSatisfy { abs($0 - $1) <= 1 }, "\(table): \(again)")
         }

@@ -36,7 +36,7 @@ import Testing
             file += [0, UInt8(number + 1), UInt8(parts.count)] + part
         }
         file += try Fixtures.bytes("jpeg-420.jpg").dropFirst(2)
-        for encoding in [Encoding(), Encoding(stripMetadata: true)] {
+        for encoding in [Encoding(), Encoding(metadata: .none)] {
             let made = try await bench.make(try bench.file(file), "jpeg", rule: .format(.jpeg, encoding))
             #expect(try made.outcome.image.format == "jpeg")
             #expect(profile(made.bytes) == content)

@@ -28,7 +28,7 @@ enum RecipeValues {
     static func request() throws -> RenderRequest {
         let encoding = Encoding(
             quality: 80, lossless: true, progressive: true, background: try half(), maxBytes: 1000,
-            stripMetadata: true, profile: .sRGB)
+            metadata: .none, profile: .sRGB)
         return RenderRequest(
             source: "/tmp/ä b", format: "png", originalFormat: "jpeg",
             outputs: [

@@ -46,7 +46,7 @@ import Testing
                 $0.processing.recipe.serializer?.encoding
                     == Encoding(
                         quality: 80, lossless: true, progressive: true, background: RecipeColor("white"), maxBytes: 9,
-                        stripMetadata: true, profile: .sRGB)
+                        metadata: .none, profile: .sRGB)
             }
         ),
         ("onlyLoadFirstFrame", "true", { $0.processing.recipe.frames == .first }),

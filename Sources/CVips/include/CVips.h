@@ -34,9 +34,15 @@ void hv_set_deadline(int64_t deadline);
 /// 1 when a deadline ended an evaluation since it was set; otherwise 0.
 int hv_was_killed(void);
 
-/// The metadata that an encoder writes: all, all except fields about multiple pages and previews, only the profile, or
-/// none.
-typedef enum { hv_every_metadata, hv_metadata_of_still, hv_profile_only, hv_no_metadata } hv_metadata_choice;
+/// The metadata that an encoder writes: all, all except fields about multiple pages and previews, these without position and
+/// maker's notes, only the profile, or none.
+typedef enum {
+    hv_every_metadata,
+    hv_metadata_of_still,
+    hv_metadata_without_position,
+    hv_profile_only,
+    hv_no_metadata
+} hv_metadata_choice;
 
 /// The properties of an image.
 typedef struct {
@@ -50,7 +56,8 @@ typedef struct {
     int has_scans;
 } hv_info;
 void hv_describe(VipsImage *image, hv_info *info);
-/// The metadata of an image besides the profile, as a sum: 1 for EXIF, 2 for XMP, 4 for IPTC.
+/// The metadata of an image besides the profile, as a sum: 1 for EXIF, 2 for XMP, 4 for IPTC, 8 when
+/// one of them tells where the picture was taken.
 int hv_carried_metadata(VipsImage *image);
 /// Copies up to `count` frame delays in milliseconds and returns the total number of delays.
 int hv_delays(VipsImage *image, int *delays, int count);

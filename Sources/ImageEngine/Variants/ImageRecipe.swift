@@ -23,7 +23,11 @@ public struct CacheSerializer: Hashable, Sendable {
         if encoding.progressive { fields.append("progressive") }
         if let color = encoding.background { fields.append("background=\(color.text)") }
         if let count = encoding.maxBytes { fields.append("maxBytes=\(count)") }
-        if encoding.stripMetadata { fields.append("stripMetadata") }
+        switch encoding.metadata {
+        case .withoutPosition: break
+        case .all: fields.append("allMetadata")
+        case .none: fields.append("stripMetadata")
+        }
         if encoding.profile != .keep { fields.append("profile=\(encoding.profile.rawValue)") }
         return fields.isEmpty ? "" : "serialize.1(\(fields.joined(separator: ",")))"
     }
@@ -48,11 +52,16 @@ public struct ImageRecipe: Hashable, Sendable {
 
     /// `true` when the recipe leaves the original as it is.
     public var isEmpty: Bool {
-        processors.isEmpty && frames == .all && !scalesDown && (serializer == nil || serializer == CacheSerializer())
+        guard processors.isEmpty, frames == .all, !scalesDown else { return false }
+        guard var serializer else { return true }
+        // The original has all of it.
+        if serializer.encoding.metadata == .all { serializer.encoding.metadata = .withoutPosition }
+        return serializer == CacheSerializer()
     }
 
     /// The name of the recipe; two recipes have the same name exactly when they make the same bytes.
     public var identifier: String {
+        if isEmpty { return "" }
         var parts: [String] = []
         if scalesDown { parts.append("scaleDown.1(pixels=\(Self.largePixels))") }
         if !processors.isEmpty { parts.append(processors.identifier) }

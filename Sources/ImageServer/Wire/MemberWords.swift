@@ -93,7 +93,7 @@ private let memberWords: [String: String] = [
     "statusCode": "The status of the answer.",
     "stored": "Why no tier keeps it.",
     "stride": "Bytes of one row.",
-    "stripMetadata": "Without EXIF and the like.",
+    "stripMetadata": "`true`: without EXIF and the like; `false`: with all of it, also where the picture was taken.",
     "targetSize": "The size that the radius is meant for.",
     "timings": "Seconds by phase.",
     "tls": "Seconds for TLS.",

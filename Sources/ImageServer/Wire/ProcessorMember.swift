@@ -153,7 +153,7 @@ extension CacheSerializer: WireValue {
             progressive: try ProcessorMember.flag(view, "progressive") ?? false,
             background: try ProcessorMember.color(view, "background"),
             maxBytes: try integer("maxBytes", to: 1 << 40),
-            stripMetadata: try ProcessorMember.flag(view, "stripMetadata") ?? false,
+            metadata: try ProcessorMember.flag(view, "stripMetadata").map { $0 ? .none : .all } ?? .withoutPosition,
             profile: try ProcessorMember.name(view, "profile") ?? .keep)
         return CacheSerializer(format: try ProcessorMember.format(view, "format"), encoding: encoding)
     }

@@ -313,7 +313,7 @@ import Testing
     private func content(_ path: String, _ format: ImageFormat, _ worker: CodecChild) async throws -> Data {
         let folder = try TemporaryFolder()
         let output = RenderOutput(
-            steps: [], rule: .format(.png, Encoding(stripMetadata: true)), path: folder.path + "/out")
+            steps: [], rule: .format(.png, Encoding(metadata: .none)), path: folder.path + "/out")
         let request = RenderRequest(source: path, format: format.rawValue, outputs: [output])
         guard case .finished = try await worker.render(request).outcomes.first else { return Data() }
         return try Data(contentsOf: URL(fileURLWithPath: output.path))

@@ -390,12 +390,16 @@ import Testing
         try serialize(Encoding(progressive: true))
         try serialize(Encoding(background: RecipeColor("#fff")))
         try serialize(Encoding(maxBytes: 10))
-        try serialize(Encoding(stripMetadata: true))
+        try serialize(Encoding(metadata: .none))
         try serialize(Encoding(profile: .sRGB))
+        try serialize(Encoding(quality: 80, metadata: .all))
         #expect(names.count == count)
-        var nothing = ImageRecipe()
-        nothing.serializer = CacheSerializer()
-        #expect(nothing.isEmpty && nothing.identifier.isEmpty)
+        // The original has all metadata.
+        for encoding in [Encoding(), Encoding(metadata: .all)] {
+            var nothing = ImageRecipe()
+            nothing.serializer = CacheSerializer(encoding: encoding)
+            #expect(nothing.isEmpty && nothing.identifier.isEmpty)
+        }
     }
 
     @Test func withoutAWorkerEverythingElseGoesOn() async throws {

@@ -38,7 +38,7 @@ export interface CacheSerializer {
   background?: string;
   /** The largest file; quality is lowered until it is kept. */
   maxBytes?: number;
-  /** Without EXIF and the like. */
+  /** `true`: without EXIF and the like; `false`: with all of it, also where the picture was taken. */
   stripMetadata?: boolean;
   /** Whether the colour profile is kept; it is, unless given. */
   profile?: "keep" | "sRGB";

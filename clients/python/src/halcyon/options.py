@@ -103,7 +103,8 @@ class CacheSerializer(TypedDict, total=False):
     maxBytes: int
     """The largest file; quality is lowered until it is kept."""
     stripMetadata: bool
-    """Without EXIF and the like."""
+    """`True`: without EXIF and the like; `False`: with all of it, also where the picture was taken.
+    """
     profile: Literal["keep", "sRGB"]
     """Whether the colour profile is kept; it is, unless given."""
 
