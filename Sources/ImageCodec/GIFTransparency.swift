@@ -51,7 +51,8 @@ enum GIFTransparency {
                     bytes[control + 3] |= 1
                     bytes[control + 6] = unusedColour
                 }
-                return (SourceBytes(copying: bytes + (addsFrame ? clearPixel : [0x3B])), addsFrame ? 1 : 0)
+                bytes += addsFrame ? clearPixel : [0x3B]
+                return (SourceBytes(copying: bytes), addsFrame ? 1 : 0)
             default: return nil
             }
             while let size = file.byte(place), size > 0 { place += 1 + size }

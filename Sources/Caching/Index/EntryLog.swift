@@ -22,7 +22,7 @@ final class EntryLog {
 
     private let path: String
     private var file: Descriptor?
-    private var inode = 0
+    private var inode: UInt64?
     /// The size that the entries need: as it was when the file was last written anew, or by their number (``noteEntries(_:)``).
     private var base = 0
     private var pending: [UInt8] = []
@@ -69,7 +69,7 @@ final class EntryLog {
     /// check of the folder writes it later.
     ///
     /// - Parameter inode: That of the file at its place.
-    func write(inode: Int) {
+    func write(inode: UInt64) {
         if pending.isEmpty { return }
         defer { discard() }
         if file == nil || inode != self.inode { open() }
@@ -90,7 +90,7 @@ final class EntryLog {
 
     private func open() {
         file = nil
-        inode = 0
+        inode = nil
         var status = stat()
         // What is no file of ours is nothing to write into.
         if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { unlink(path) }
@@ -109,7 +109,7 @@ final class EntryLog {
             else { return }
             size = Self.headerSize
         }
-        inode = Int(bitPattern: UInt(stamp.inode))
+        inode = stamp.inode
         file = consume opened
     }
 }

@@ -9,26 +9,30 @@ internal import Platform
 struct IndexMark: Equatable, Sendable {
     /// The state of one file; zeros for none.
     struct File: Equatable, Sendable {
-        var inode = 0
-        var size = 0
+        private(set) var inode: UInt64 = 0
+        private(set) var size = 0
         /// The time of the last change, in nanoseconds since 1970.
-        var time = 0
-
-        init() {}
+        private var time = 0
 
         init(_ path: String) {
-            var status = stat()
-            guard path.withCString({ lstat($0, &status) }) == 0 else { return }
-            (inode, size) = (Int(bitPattern: UInt(status.st_ino)), Int(status.st_size))
-            time = status.st_mtim.tv_sec &* 1_000_000_000 &+ status.st_mtim.tv_nsec
+            guard let stamp = FileStamp(path: path) else { return }
+            (inode, size, time) = (stamp.inode, stamp.size, stamp.modified)
         }
+
+        /// Reads ``numbers``.
+        init(_ numbers: ArraySlice<Int>) {
+            let first = numbers.startIndex
+            (inode, size, time) = (UInt64(clamping: numbers[first]), numbers[first + 1], numbers[first + 2])
+        }
+
+        var numbers: [Int] { [Int(clamping: inode), size, time] }
     }
 
     /// The number of the start of the machine.
-    private var bootNumber: Int
-    private(set) var index: File
-    private var log: File
-    private(set) var entryLog: File
+    private let bootNumber: Int
+    let index: File
+    private let log: File
+    let entryLog: File
 
     /// The state now.
     init(of files: IndexFiles, bootNumber: Int) {
@@ -42,15 +46,10 @@ struct IndexMark: Equatable, Sendable {
     /// The state that was last found sound; `nil` when there is no such note.
     init?(savedIn files: IndexFiles) {
         guard let bytes = try? Files.read(files.mark, followsLinks: false), bytes.count < 1000 else { return nil }
-        var numbers = String(decoding: bytes, as: UTF8.self).split(separator: " ").map { Int($0) ?? 0 }[...]
+        let numbers = String(decoding: bytes, as: UTF8.self).split(separator: " ").map { Int($0) ?? 0 }
         guard numbers.count == 10 else { return nil }
-        bootNumber = numbers.removeFirst()
-        (index, log, entryLog) = (File(), File(), File())
-        for file in [\IndexMark.index, \.log, \.entryLog] {
-            for field in [\File.inode, \.size, \.time] {
-                self[keyPath: file][keyPath: field] = numbers.removeFirst()
-            }
-        }
+        bootNumber = numbers[0]
+        (index, log, entryLog) = (File(numbers[1..<4]), File(numbers[4..<7]), File(numbers[7..<10]))
     }
 
     /// Notes that this state is sound. What cannot be written is checked once more by the next process.
@@ -58,7 +57,7 @@ struct IndexMark: Equatable, Sendable {
         guard let draft = try? files.folder.partialPath("sound"), let file = try? Descriptor(creating: draft) else {
             return
         }
-        let numbers = [bootNumber] + [index, log, entryLog].flatMap { [$0.inode, $0.size, $0.time] }
+        let numbers = [bootNumber] + [index, log, entryLog].flatMap(\.numbers)
         let text = Array(numbers.map(String.init).joined(separator: " ").utf8)
         let isWritten = text.withUnsafeBytes { (try? file.write($0)) != nil }
         if !isWritten || rename(draft, files.mark) != 0 { unlink(draft) }

@@ -61,7 +61,7 @@ final class IndexWriter {
                 throw error
             }
         }
-        inode = (try? files.inode) ?? nil
+        inode = try? files.inode
         connection = IndexConnection(database)
         isAdopting = try connection.folderState() == IndexSchema.Folder.adopting
         log = EntryLog(folder: folder)
@@ -136,7 +136,7 @@ final class IndexWriter {
 
     /// `true` when the index is the file at its place, which is not empty.
     private func isInPlace(_ mark: IndexMark) -> Bool {
-        mark.index.size > 0 && mark.index.inode == inode.map { Int(bitPattern: UInt($0)) }
+        mark.index.size > 0 && mark.index.inode == inode
     }
 
     /// See ``SQLiteDatabase/checksLogIndex()``.

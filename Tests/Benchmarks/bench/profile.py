@@ -8,12 +8,11 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Callable, Iterator, Mapping, Sequence
+from typing import Callable, Iterator, Sequence
 
 from . import callgrind, messages, nginx, pictures, scene
 from .context import BenchError, Context, progress
 
-Counter = Mapping[str, float]
 #: The requests of the shorter run, which is taken off, and of the longer one.
 FEW, MANY = 200, 1000
 _WINDOW = 64
