@@ -37,15 +37,9 @@ package final class Tape: DownloadRecorder {
                 for path in [folder, exchanges] where mkdir(path, 0o700) != 0 && errno != EEXIST {
                     throw SystemError(errno, "make", path)
                 }
-                let descriptor = open(startFile, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-                if descriptor < 0 {
-                    guard errno == EEXIST else { throw SystemError(errno, "create", startFile) }
-                    return
-                }
-                defer { close(descriptor) }
-                try Array("\(now)\n".utf8).withUnsafeBytes {
-                    try Files.writeAll($0, to: descriptor, startFile)
-                }
+                do {
+                    try Descriptor(creating: startFile).write(Array("\(now)\n".utf8))
+                } catch let failure as SystemError where failure.code == EEXIST {}
             case .play: _ = try Files.read(startFile, followsLinks: true)
             }
         } catch {
@@ -96,17 +90,14 @@ package final class Tape: DownloadRecorder {
         let head = TapeExchange(url: request.webURL.text, method: request.method, outcome: outcome).head
         do {
             // Written to a draft first, because another process may be playing.
-            let draft = "\(self.folder)/\(getpid())-\(UInt64.random(in: 0 ... .max)).part"
-            let descriptor = try Files.create(draft)
-            defer {
-                close(descriptor)
-                unlink(draft)
-            }
-            try head.withUnsafeBytes { try Files.writeAll($0, to: descriptor, draft) }
-            try body?.forEachPiece { try Files.writeAll($0, to: descriptor, draft) }
+            let draft = try Descriptor(
+                creating: "\(self.folder)/\(getpid())-\(UInt64.random(in: 0 ... .max)).part")
+            defer { unlink(draft.path) }
+            try draft.write(head)
+            try body?.forEachPiece { try draft.write($0) }
             for number in 1...1_000_000 {
-                if link(draft, "\(folder)/\(number)") == 0 { return }
-                guard errno == EEXIST else { throw SystemError(errno, "name", draft) }
+                if link(draft.path, "\(folder)/\(number)") == 0 { return }
+                guard errno == EEXIST else { throw SystemError(errno, "name", draft.path) }
             }
         } catch {
             Self.logger.error("a download could not be recorded", metadata: ["reason": "\(error)"])

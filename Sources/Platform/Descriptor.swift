@@ -25,6 +25,14 @@ package struct Descriptor: ~Copyable, Sendable {
         try self.init(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, action: "create")
     }
 
+    /// Takes over an open file, or the failure to open it, which `errno` tells.
+    ///
+    /// - Parameter name: Stands for the path.
+    package init(adopting number: Int32, name: String) throws(SystemError) {
+        (self.number, path) = (number, name)
+        guard number >= 0 else { throw SystemError(errno, "create", name) }
+    }
+
     deinit { if number >= 0 { close(number) } }
 
     /// The stamp of the file; `nil` when it is no regular file.
@@ -61,14 +69,14 @@ package struct Descriptor: ~Copyable, Sendable {
         }
     }
 
-    /// The next `size` bytes, or as many as there are.
-    package func bytes(_ size: Int) throws(SystemError) -> [UInt8] {
+    /// The next `size` bytes, or those at `offset`; as many as there are.
+    package func bytes(_ size: Int, at offset: Int? = nil) throws(SystemError) -> [UInt8] {
         var failure: SystemError?
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
             do throws(SystemError) {
                 while count < size {
                     let rest = UnsafeMutableBufferPointer(rebasing: buffer[count...])
-                    let got = try read(into: UnsafeMutableRawBufferPointer(rest))
+                    let got = try read(into: UnsafeMutableRawBufferPointer(rest), at: offset.map { $0 + count })
                     if got == 0 { break }
                     count += got
                 }
@@ -95,6 +103,9 @@ package struct Descriptor: ~Copyable, Sendable {
     package func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
         try Files.writeAll(bytes, to: number, path)
     }
+
+    /// The same.
+    package func write(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try write($0) } }
 
     /// Waits until the content has reached the disk.
     ///

@@ -9,24 +9,24 @@ package final class UnnamedFile: Sendable {
     package static let memoryLimit = 64 << 20
     private static let memoryCount = Atomic(0)
 
-    package let descriptor: Int32
+    private let file: Descriptor
     private let isInMemory: Bool
     /// The number of bytes of ``memoryLimit`` that this file occupies.
     private let taken = Atomic(0)
 
     /// Takes ownership of an open file.
     package init(adopting descriptor: Int32, isInMemory: Bool = false) throws {
-        (self.descriptor, self.isInMemory) = (descriptor, isInMemory)
-        guard descriptor >= 0 else { throw SystemError(errno, "create", "a temporary file") }
+        self.isInMemory = isInMemory
+        file = try Descriptor(adopting: descriptor, name: "a temporary file")
     }
 
     /// Creates a file in memory.
     package convenience init() throws { try self.init(adopting: hl_memory_file(), isInMemory: true) }
 
-    deinit {
-        Self.memoryCount.subtract(taken.load(ordering: .relaxed), ordering: .relaxed)
-        if descriptor >= 0 { close(descriptor) }
-    }
+    deinit { Self.memoryCount.subtract(taken.load(ordering: .relaxed), ordering: .relaxed) }
+
+    /// The number that system calls take.
+    package var descriptor: Int32 { file.number }
 
     /// The possible places of such a file, in the order of preference.
     package static let places: [@Sendable () throws -> UnnamedFile] = {
@@ -49,24 +49,16 @@ package final class UnnamedFile: Sendable {
         if isInMemory {
             taken.add(bytes.count, ordering: .relaxed)
             guard Self.memoryCount.add(bytes.count, ordering: .relaxed).newValue <= Self.memoryLimit else {
-                throw SystemError(ENOSPC, "write", "a temporary file")
+                throw SystemError(ENOSPC, "write", file.path)
             }
         }
-        try Files.writeAll(bytes, to: descriptor, "a temporary file")
+        try file.write(bytes)
     }
 
     /// The bytes of a part that has been written.
     package func bytes(in range: Range<Int>) throws -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: range.count)
-        var done = 0
-        while done < bytes.count {
-            let count = bytes.withUnsafeMutableBytes {
-                pread(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done, range.lowerBound + done)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw SystemError(count < 0 ? errno : EIO, "read", "a temporary file") }
-            done += count
-        }
+        let bytes = try file.bytes(range.count, at: range.lowerBound)
+        guard bytes.count == range.count else { throw SystemError(EIO, "read", file.path) }
         return bytes
     }
 }

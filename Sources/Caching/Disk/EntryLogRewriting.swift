@@ -20,7 +20,7 @@ struct EntryLogRewriting {
         let file = try Descriptor(creating: draft)
         defer { unlink(draft) }
         var size = EntryLog.headerSize
-        try write(EntryLog.header(base: 0), to: file)
+        try file.write(EntryLog.header(base: 0))
         var filter = IndexReader.Filter(limit: 256)
         while true {
             let page = try disk.index.surveying { [filter] in try $0.entries(filter) } ?? IndexReader.Page()
@@ -29,7 +29,7 @@ struct EntryLogRewriting {
                 let record = entry.record.bytes
                 EntryLog.append(record, mark: EntryRecord.mark(of: record), to: &bytes)
             }
-            try write(bytes, to: file)
+            try file.write(bytes)
             size += bytes.count
             filter.after = page.last
             if page.count < filter.limit { break }
@@ -43,14 +43,6 @@ struct EntryLogRewriting {
             guard try Self.append(source, from: start.size, count, to: target) else { return }
             rename(draft, path)
         }
-    }
-
-    private func write(_ bytes: [UInt8], to file: borrowing Descriptor) throws(SystemError) {
-        var failure: SystemError?
-        bytes.withUnsafeBytes { bytes in
-            do throws(SystemError) { try file.write(bytes) } catch { failure = error }
-        }
-        if let failure { throw failure }
     }
 
     /// Appends the end of one file to another; `false` when it is shorter.

@@ -49,7 +49,8 @@ package final class ResumeFolder: Sendable {
             let stamp = file.stamp
         else { return nil }
         let text = note(stamp.inode)
-        return write(text, to: place + ".note") ? PartialFile(self, file, stamp, note: text) : nil
+        let isNoted: Void? = try? folder.replace(place + ".note", with: Array(text.utf8), "note")
+        return isNoted != nil ? PartialFile(self, file, stamp, note: text) : nil
     }
 
     /// The most bytes that are kept: a quarter of what the disk tier may hold.
@@ -104,14 +105,6 @@ package final class ResumeFolder: Sendable {
             try Files.makeFolder(path)
         }
         try clean()
-    }
-
-    private func write(_ text: String, to path: String) -> Bool {
-        guard let draft = try? Descriptor(creating: folder.partialPath("note")) else { return false }
-        let isWritten = (try? Array(text.utf8).withUnsafeBytes { try draft.write($0) }) != nil
-        if isWritten, rename(draft.path, path) == 0 { return true }
-        unlink(draft.path)
-        return false
     }
 
     private static func isOld(_ stamp: FileStamp) -> Bool {

@@ -49,7 +49,7 @@ package final class SharedLines: Sendable {
             let file = try Descriptor(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW)
             guard let stamp = file.stamp, folder.trusts(stamp) else { return }
             if stamp.size == 0 { folder.share(path) }
-            try Array("\(line)\n".utf8).withUnsafeBytes { try file.write($0) }
+            try file.write(Array("\(line)\n".utf8))
             if stamp.size > Self.sizeLimit { try dropOlderHalf() }
         }
     }
@@ -57,12 +57,6 @@ package final class SharedLines: Sendable {
     private func dropOlderHalf() throws {
         let bytes = try Files.read(path, followsLinks: false)
         let rest = bytes.suffix(bytes.count / 2).drop { $0 != UInt8(ascii: "\n") }.dropFirst()
-        let draft = try folder.partialPath(name)
-        do {
-            let file = try Descriptor(creating: draft)
-            try Array(rest).withUnsafeBytes { try file.write($0) }
-        }
-        folder.share(draft)
-        if rename(draft, path) != 0 { unlink(draft) }
+        try folder.replace(path, with: Array(rest), name, isShared: true)
     }
 }

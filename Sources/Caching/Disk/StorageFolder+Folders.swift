@@ -54,8 +54,7 @@ extension StorageFolder {
     private func writeTag() {
         let text =
             "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds a cache of images made by halcyon.\n"
-        guard let file = try? Descriptor(creating: path + "/CACHEDIR.TAG") else { return }
-        Array(text.utf8).withUnsafeBytes { try? file.write($0) }
+        try? Descriptor(creating: path + "/CACHEDIR.TAG").write(Array(text.utf8))
     }
 
     /// A new path for an image that stays for its lease without the index knowing it. The end stands in the name, so that any

@@ -125,7 +125,7 @@ package final class StorageFolder: Sendable {
         let checksum = bytes.withUnsafeBytes { Digest(of: $0) }
         let file = try createPartial(fileName)
         return try unlinkingOnFailure(file.path) {
-            try bytes.withUnsafeBytes { try file.write($0) }
+            try file.write(bytes)
             return try finish(file, fileName, checksum, syncs: syncs)
         }
     }
@@ -169,6 +169,23 @@ package final class StorageFolder: Sendable {
         } catch let failure as SystemError where failure.isMissing {
             // The folder has gone since it was looked at.
             return try Descriptor(creating: partialPath(fileName))
+        }
+    }
+
+    /// Writes a file beside those of images as a whole, in place of one that is there.
+    ///
+    /// - Parameters:
+    ///   - kind: The beginning of the name of its draft.
+    ///   - isShared: `true` when the other users of a shared folder write it too.
+    func replace(_ path: String, with bytes: [UInt8], _ kind: String, isShared: Bool = false) throws {
+        let draft = try Descriptor(creating: partialPath(kind))
+        do {
+            try draft.write(bytes)
+            if isShared { share(draft.path) }
+            guard rename(draft.path, path) == 0 else { throw SystemError(errno, "name", path) }
+        } catch {
+            unlink(draft.path)
+            throw error
         }
     }
 

@@ -103,7 +103,7 @@ final class EntryLog {
             header.withUnsafeMutableBytes { pread(opened.number, $0.baseAddress, $0.count, 0) } == Self.headerSize
             && header.starts(with: Self.magic)
         size = stamp.size
-        base = isOurs ? header[8...].reversed().reduce(0) { min($0, 1 << 40) << 8 | Int($1) } : 0
+        base = isOurs ? Int(min(header[8...].littleEndianNumber, 1 << 48)) : 0
         if size == 0 {
             guard Self.header(base: 0).withUnsafeBytes({ Glibc.write(opened.number, $0.baseAddress, $0.count) }) > 0
             else { return }

@@ -65,9 +65,9 @@ final class EntryLogContents: Sendable {
             while offset + header <= size {
                 let bytes = try slice(file, offset, header)
                 guard bytes.count == header else { return }
-                let count = Int(Self.number(bytes, 4, 4))
-                let mark = Int64(bitPattern: Self.number(bytes, 8, 8))
-                if Self.number(bytes, 0, 4) == UInt64(EntryLog.recordMagic), count <= EntryLog.longest,
+                let count = Int(bytes.dropFirst(4).prefix(4).littleEndianNumber)
+                let mark = Int64(bitPattern: bytes.suffix(8).littleEndianNumber)
+                if bytes.prefix(4).littleEndianNumber == UInt64(EntryLog.recordMagic), count <= EntryLog.longest,
                     offset + header + count <= size
                 {
                     let record = Array(try slice(file, offset + header, count))
@@ -81,35 +81,15 @@ final class EntryLogContents: Sendable {
             }
         }
 
-        private static func number(_ bytes: ArraySlice<UInt8>, _ place: Int, _ count: Int) -> UInt64 {
-            bytes[(bytes.startIndex + place)..<(bytes.startIndex + place + count)].reversed().reduce(0) {
-                $0 << 8 | UInt64($1)
-            }
-        }
-
         /// The bytes at a place, as many as there are.
-        private mutating func slice(_ file: borrowing Descriptor, _ offset: Int, _ count: Int) throws -> ArraySlice<
-            UInt8
-        > {
+        private mutating func slice(
+            _ file: borrowing Descriptor, _ offset: Int, _ count: Int
+        ) throws -> ArraySlice<UInt8> {
             if offset < start || offset + count > start + window.count {
-                window = try Self.read(file, offset, max(count, 256 << 10))
+                window = try file.bytes(max(count, 256 << 10), at: offset)
                 start = offset
             }
-            return window[(offset - start)..<min(offset - start + count, window.count)]
-        }
-
-        private static func read(_ file: borrowing Descriptor, _ offset: Int, _ size: Int) throws -> [UInt8] {
-            var bytes = [UInt8](repeating: 0, count: size)
-            var count = 0
-            while count < size {
-                let got = try bytes.withUnsafeMutableBytes { bytes in
-                    try file.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[count...]), at: offset + count)
-                }
-                if got == 0 { break }
-                count += got
-            }
-            bytes.removeLast(size - count)
-            return bytes
+            return window[(offset - start)...].prefix(count)
         }
     }
 }

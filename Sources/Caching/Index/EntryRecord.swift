@@ -147,6 +147,11 @@ private struct Fields {
             return size == 4 ? UInt64(UInt32.max) : 0
         }
         defer { place += size }
-        return bytes[place..<place + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        return bytes[place..<place + size].littleEndianNumber
     }
+}
+
+extension ArraySlice<UInt8> {
+    /// The number that up to eight bytes stand for, the least significant first.
+    var littleEndianNumber: UInt64 { reversed().reduce(0) { $0 << 8 | UInt64($1) } }
 }

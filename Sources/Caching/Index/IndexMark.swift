@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 
 /// Tells one state of the files of an index from another without reading them.
@@ -54,12 +53,8 @@ struct IndexMark: Equatable, Sendable {
 
     /// Notes that this state is sound. What cannot be written is checked once more by the next process.
     func save(in files: IndexFiles) {
-        guard let draft = try? files.folder.partialPath("sound"), let file = try? Descriptor(creating: draft) else {
-            return
-        }
         let numbers = [bootNumber] + [index, log, entryLog].flatMap(\.numbers)
-        let text = Array(numbers.map(String.init).joined(separator: " ").utf8)
-        let isWritten = text.withUnsafeBytes { (try? file.write($0)) != nil }
-        if !isWritten || rename(draft, files.mark) != 0 { unlink(draft) }
+        let text = numbers.map(String.init).joined(separator: " ")
+        try? files.folder.replace(files.mark, with: Array(text.utf8), "sound")
     }
 }

@@ -79,8 +79,7 @@ package final class DownloadLock: Sendable {
         let file = try Descriptor(creating: folder.partialPath("flights"))
         folder.share(file.path)
         defer { unlink(file.path) }
-        let secret = (0..<DownloadLockFile.secretCount).map { _ in UInt8.random(in: .min ... .max) }
-        try secret.withUnsafeBytes { try file.write($0) }
+        try file.write((0..<DownloadLockFile.secretCount).map { _ in UInt8.random(in: .min ... .max) })
         // Another process may have been faster, and then its file counts.
         guard link(file.path, path) == 0 || errno == EEXIST else { throw SystemError(errno, "name", path) }
     }
