@@ -7,7 +7,7 @@ extension StorageFolder {
     /// Makes sure that the folder, if it is there, is this user's and closed to others; a shared one, that a group of this
     /// user's shares it and nobody else writes it. An index that is another user's is moved out of the way.
     ///
-    /// - Throws: ``ForeignFolder``.
+    /// - Throws: ``ImageError`` when it is not, else ``SystemError``.
     func claim() throws {
         var status = stat()
         guard lstat(path, &status) == 0 else {
@@ -16,20 +16,32 @@ extension StorageFolder {
         }
         if status.st_mode & S_IFMT == S_IFLNK {
             // Who can make a link can have any folder of this user's used as a cache.
-            guard isShared || [geteuid(), 0].contains(status.st_uid) else { throw ForeignFolder(path, status) }
+            guard isShared || [geteuid(), 0].contains(status.st_uid) else { throw foreign(status) }
             guard stat(path, &status) == 0 else { return }
         }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError(ENOTDIR, "use the folder", path) }
         if isShared {
             let isOurs = status.st_uid == geteuid() || Self.isOfGroup(status.st_gid)
-            guard isOurs, status.st_mode & S_IWOTH == 0 else { throw ForeignFolder(path, status, isShared: true) }
+            guard isOurs, status.st_mode & S_IWOTH == 0 else { throw foreign(status) }
             return
         }
-        guard status.st_uid == geteuid() else { throw ForeignFolder(path, status) }
+        guard status.st_uid == geteuid() else { throw foreign(status) }
         if status.st_mode & 0o077 != 0, chmod(path, 0o700) != 0, status.st_mode & 0o022 != 0 {
-            throw ForeignFolder(path, status)
+            throw foreign(status)
         }
         try setForeignIndexAside()
+    }
+
+    /// The error of a folder into which others may write.
+    private func foreign(_ status: stat) -> ImageError {
+        let mode = String(status.st_mode & 0o7777, radix: 8)
+        return .storageFailed(
+            reason:
+                "\(path) belongs to user \(status.st_uid) and has mode \(mode), and this is user \(geteuid()): others can put images there.",
+            hint: isShared
+                ? "Give it to a group of yours (chgrp) and let nobody else write it (chmod o-w), or choose another folder with --cache-dir."
+                : "Make it yours (chown \(geteuid()), chmod 700), choose another folder with --cache-dir, or set --shared-folders if its users trust each other."
+        )
     }
 
     /// `true` when a file that others could have planted may be answered: it is this user's, or the folder is shared.
@@ -60,29 +72,5 @@ extension StorageFolder {
         for file in files where rename(file, file + ".foreign") != 0 && errno != ENOENT {
             throw SystemError(errno, "move", file)
         }
-    }
-}
-
-/// A cache folder into which others may write.
-struct ForeignFolder: StorageProblem {
-    private let path: String
-    private let owner: uid_t
-    private let mode: mode_t
-    private let isShared: Bool
-
-    init(_ path: String, _ status: stat, isShared: Bool = false) {
-        (self.path, owner, mode, self.isShared) = (path, status.st_uid, status.st_mode & 0o7777, isShared)
-    }
-
-    var systemCode: Int32 { EPERM }
-
-    var reason: String {
-        "\(path) belongs to user \(owner) and has mode \(String(mode, radix: 8)), and this is user \(geteuid()): others can put images there."
-    }
-
-    var hint: String? {
-        isShared
-            ? "Give it to a group of yours (chgrp) and let nobody else write it (chmod o-w), or choose another folder with --cache-dir."
-            : "Make it yours (chown \(geteuid()), chmod 700), choose another folder with --cache-dir, or set --shared-folders if its users trust each other."
     }
 }
