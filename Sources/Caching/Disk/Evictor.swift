@@ -57,8 +57,7 @@ struct Evictor: Sendable {
 
     /// Removes the least recently used images until `goal` bytes are left.
     func evict(to goal: Int, sparing number: Int64? = nil, lends: Bool = false) throws {
-        var pass = Pass(goal: goal, sparing: number)
-        (pass.lends, pass.slice) = (lends, 32)
+        var pass = Pass(goal: goal, sparing: number, lends: lends, slice: 32)
         var isOver = false
         while !isOver {
             let (end, isDone) = try disk.index.write { [pass] writer in
@@ -94,8 +93,6 @@ struct Evictor: Sendable {
         /// `true` as long as all entries up to there are lent.
         var isAllLent = true
         var removed: [Cleaned] = []
-
-        init(goal: Int, sparing: Int64?) { (self.goal, self.sparing) = (goal, sparing) }
 
         func isReached(_ writer: IndexWriter) throws -> Bool {
             let totals = try writer.totals()
@@ -156,9 +153,8 @@ struct Evictor: Sendable {
             if let old, !staysOld, try writer.twin(old.content, besides: old.number) == nil { growth -= old.byteCount }
             return limit - growth
         }
-        var pass = Pass(goal: try goal(), sparing: row.number)
         // Files that stay for their leases take room on the disk too; but half of the limit is for images.
-        pass.lentShare = limit / 2
+        var pass = Pass(goal: try goal(), sparing: row.number, lentShare: limit / 2)
         if try pass.isReached(writer) { return [] }
         _ = try removeDueFiles(64, writer)
         // Judged by the uses up to now.

@@ -10,8 +10,6 @@ struct LeftoverCollector {
     /// The age in seconds at which a leftover that bears no session's name is removed.
     static let ageLimit = 3600
 
-    init(disk: DiskStorage) { self.disk = disk }
-
     /// Returns the number of files that were removed.
     @discardableResult
     func run() throws -> Int {

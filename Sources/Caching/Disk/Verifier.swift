@@ -6,16 +6,15 @@ internal import Platform
 struct Verifier {
     /// The files whose bytes are read.
     enum Reading { case all, changed }
+    private typealias Verification = DiskStorage.Verification
+    /// The count that something wrong adds to.
+    private typealias Problem = any (WritableKeyPath<Verification, Int> & Sendable)
 
     let disk: DiskStorage
     /// `true` when what is wrong is put right.
     let repairs: Bool
-    let reads: Reading
+    var reads = Reading.all
     private(set) var found = DiskStorage.Verification()
-
-    init(disk: DiskStorage, repairs: Bool, reads: Reading = .all) {
-        (self.disk, self.repairs, self.reads) = (disk, repairs, reads)
-    }
 
     private var index: CacheIndex { disk.index }
     private var folder: StorageFolder { disk.folder }
@@ -112,8 +111,6 @@ struct Verifier {
 
     // MARK: The files of entries
 
-    private enum Verdict { case fine, missing, damaged, unreadable, corrected }
-
     /// Checks the file of one entry.
     private mutating func check(_ row: IndexRow) throws {
         found.checked += 1
@@ -129,30 +126,24 @@ struct Verifier {
             }
         }
         // Another process may have stored or removed it meanwhile: within a transaction nobody does.
-        note(try index.write { [self] in try verdict(on: row, $0) })
+        count(try index.write { [self] in try problem(of: row, $0) })
     }
 
-    private mutating func note(_ verdict: Verdict) {
-        switch verdict {
-        case .fine: break
-        case .missing: found.missing += 1
-        case .damaged: found.damaged += 1
-        case .unreadable: found.unreadable += 1
-        case .corrected: found.corrected += 1
-        }
-    }
+    private mutating func count(_ problem: Problem?) { if let problem { found[keyPath: problem] += 1 } }
 
-    private func verdict(on row: IndexRow, _ writer: IndexWriter) throws -> Verdict {
-        guard let current = try writer.row(row.name) else { return .fine }
+    private func problem(of row: IndexRow, _ writer: IndexWriter) throws -> Problem? {
+        guard let current = try writer.row(row.name) else { return nil }
         let path = folder.blob(current.fileName)
         do {
             let checksum = try folder.existingChecksum(of: path)
             let isSame = current.checksum == nil || checksum == current.checksum
-            if FileStamp(path: path)?.size == current.byteCount, checksum != nil, isSame { return .fine }
-            if repairs, try disk.repairer.replace(current, with: path, nil, writer) != nil { return .corrected }
+            if FileStamp(path: path)?.size == current.byteCount, checksum != nil, isSame { return nil }
+            if repairs, try disk.repairer.replace(current, with: path, nil, writer) != nil {
+                return \Verification.corrected
+            }
         } catch {
             // It may be readable again some day.
-            return .unreadable
+            return \Verification.unreadable
         }
         var status = stat()
         let isGone = lstat(path, &status) != 0
@@ -164,7 +155,7 @@ struct Verifier {
             }
             try writer.remove(current.number)
         }
-        return isGone ? .missing : .damaged
+        return isGone ? \Verification.missing : \Verification.damaged
     }
 
     /// Checks the notes of the index about a whole file: its time of change, and the entries that share its bytes.
@@ -234,38 +225,36 @@ struct Verifier {
             }
             guard !strangers.isEmpty else { continue }
             // Without repair, no index is begun where there is none.
-            let verdicts =
+            let problems =
                 try repairs || index.exists
-                ? index.write { [self] writer in try strangers.map { try verdict(on: $0, in: shard, writer) } }
-                : strangers.map { try verdict(on: $0, in: shard, nil) }
-            found.adopted += verdicts.count { $0 == .missing }
-            found.leftovers += verdicts.count { $0 == .damaged }
-            found.unreadable += verdicts.count { $0 == .unreadable }
+                ? index.write { [self] writer in try strangers.map { try problem(of: $0, in: shard, writer) } }
+                : strangers.map { try problem(of: $0, in: shard, nil) }
+            for problem in problems { count(problem) }
         }
     }
 
     /// Adopts a file without an entry, or removes it when it is no image of ours.
-    private func verdict(on fileName: String, in shard: String, _ writer: IndexWriter?) throws -> Verdict {
+    private func problem(of fileName: String, in shard: String, _ writer: IndexWriter?) throws -> Problem? {
         let hex = fileName.prefix { $0 != "." }
         let path = "\(folder.path)/blobs/\(shard)/\(fileName)"
         if let name = Digest(hex: hex), hex.hasPrefix(shard) {
-            if try writer?.files(of: String(hex)).contains(fileName) ?? false { return .fine }
+            if try writer?.files(of: String(hex)).contains(fileName) ?? false { return nil }
             if let row = try writer?.row(name) {
-                if row.fileName == fileName { return .fine }
+                if row.fileName == fileName { return nil }
             } else {
                 let fileExtension = fileName.contains(".") ? String(fileName.dropFirst(hex.count + 1)) : ""
                 do {
                     let finding = try disk.repairer.examine(name, key: nil, path: path, fileExtension)
                     if case .whole(let record, let stamp, _) = finding {
                         if repairs, let writer { try disk.repairer.enter(record, stamp, writer) }
-                        return .missing
+                        return \Verification.adopted
                     }
                 } catch {
-                    return .unreadable
+                    return \Verification.unreadable
                 }
             }
         }
         if repairs, unlink(path) != 0, errno != ENOENT { try folder.clearAway(path) }
-        return .damaged
+        return \Verification.leftovers
     }
 }
