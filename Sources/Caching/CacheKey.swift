@@ -138,17 +138,30 @@ extension CacheKey {
         return own
     }
 
-    /// `true` when a removal of `key` removes the entry too.
-    func isRemoved(with key: CacheKey, allVariants: Bool, allUsers: Bool) -> Bool {
-        ExactText(self.key) == ExactText(key.key)
-            && (allVariants || ExactText(identifier) == ExactText(key.identifier))
-            && (allUsers || partition == key.partition)
-    }
-
     /// The entry of the same user for another key or other processors.
     package func sameUser(as other: CacheKey) -> CacheKey {
         var own = self
         own.partition = other.partition
         return own
+    }
+}
+
+/// The entries that a removal means: that of one key, and others with the same text.
+package struct EntrySelection: Sendable {
+    let key: CacheKey
+    /// `true` when what other processors made is meant too.
+    let allVariants: Bool
+    /// `true` when the entries that single users have under the key are meant too.
+    let allUsers: Bool
+
+    package init(_ key: CacheKey, allVariants: Bool = false, allUsers: Bool = true) {
+        (self.key, self.allVariants, self.allUsers) = (key, allVariants, allUsers)
+    }
+
+    /// `true` when the entry of `other` is meant.
+    func contains(_ other: CacheKey) -> Bool {
+        ExactText(other.key) == ExactText(key.key)
+            && (allVariants || ExactText(other.identifier) == ExactText(key.identifier))
+            && (allUsers || other.partition == key.partition)
     }
 }

@@ -21,43 +21,36 @@ extension ImageCache {
         _ key: CacheKey, fromMemory: Bool = true, fromDisk: Bool = true, allVariants: Bool = false,
         allUsers: Bool = true
     ) throws(ImageError) -> Removed {
-        try BlockingWait.wait { queue, then in
-            remove(key, fromMemory, fromDisk, allVariants, allUsers, in: queue, then: then)
+        let entries = EntrySelection(key, allVariants: allVariants, allUsers: allUsers)
+        return try BlockingWait.wait { queue, then in
+            remove(entries, fromMemory: fromMemory, fromDisk: fromDisk, in: queue, then: then)
         }.get()
     }
 
     /// The same, and does not wait for the index.
     ///
     /// - Parameters:
-    ///   - allUsers: `true` to remove the entries that single users have under the key too.
     ///   - queue: Runs what others should not wait for.
     ///   - then: Called once with the result; it must not wait, for others do.
     package func remove(
-        _ key: CacheKey, _ fromMemory: Bool, _ fromDisk: Bool, _ allVariants: Bool, _ allUsers: Bool,
-        in queue: WorkQueue,
+        _ entries: EntrySelection, fromMemory: Bool, fromDisk: Bool, in queue: WorkQueue,
         then: @escaping @Sendable (Result<Removed, ImageError>) -> Void
     ) {
         var removed = Removed()
+        let key = entries.key
         onRemove(key)
-        let hasMore = allVariants || allUsers && isPartitioned.load(ordering: .relaxed)
+        let hasUsers = entries.allUsers && isPartitioned.load(ordering: .relaxed)
         if fromMemory {
             removed.memory = memory.remove(key) != nil
-            if hasMore,
-                memory.removeAll(where: { other, _ in
-                    other.isRemoved(with: key, allVariants: allVariants, allUsers: allUsers)
-                }) > 0
-            {
+            if entries.allVariants || hasUsers, memory.removeAll(where: { other, _ in entries.contains(other) }) > 0 {
                 removed.memory = true
             }
         } else if fromDisk {
-            let more = allUsers && isPartitioned.load(ordering: .relaxed) ? memory.keys : []
-            for other in more where other.isRemoved(with: key, allVariants: allVariants, allUsers: allUsers) {
-                detach(other)
-            }
+            for other in hasUsers ? memory.keys : [] where entries.contains(other) { detach(other) }
             detach(key)
         }
         guard fromDisk else { return then(.success(removed)) }
-        disk.remove(key, allVariants: allVariants, allUsers: allUsers, in: queue) { [removed] result in
+        disk.remove(entries, in: queue) { [removed] result in
             then(
                 result.map { removal in
                     Removed(memory: removed.memory, disk: removal.count > 0, leased: removal.leased > 0)

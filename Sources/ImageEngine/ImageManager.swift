@@ -159,7 +159,8 @@ public final class ImageManager: Sendable {
         // An entry that stays in memory is read first, and there may be many variants.
         let isBrief = fromMemory && !allVariants
         services.pool.submit(briefFor: isBrief ? cache.ifBrief : nil) {
-            cache.remove(key, fromMemory, fromDisk, allVariants, allUsers, in: cache.queue, then: then)
+            let entries = EntrySelection(key, allVariants: allVariants, allUsers: allUsers)
+            cache.remove(entries, fromMemory: fromMemory, fromDisk: fromDisk, in: cache.queue, then: then)
         }
     }
 

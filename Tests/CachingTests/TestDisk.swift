@@ -148,6 +148,13 @@ final class CleaningLog: Sendable {
 }
 
 extension DiskStorage {
+    /// Removes an image of all users, and waits for the disk.
+    func remove(_ key: CacheKey, allVariants: Bool = false) throws(ImageError) -> Removal {
+        try BlockingWait.wait { queue, then in
+            remove(EntrySelection(key, allVariants: allVariants), in: queue, then: then)
+        }.get()
+    }
+
     /// A use of an image whose path is lent out.
     func touch(_ record: ImageRecord, lease: Double) {
         lendWithoutBound(record, for: lease)

@@ -31,84 +31,66 @@ extension DiskStorage {
         }
     }
 
-    /// Removes an image, lent or not. Waits for the disk.
-    func remove(_ key: CacheKey, allVariants: Bool = false, allUsers: Bool = true) throws(ImageError) -> Removal {
-        try BlockingWait.wait { queue, then in
-            remove(key, allVariants: allVariants, allUsers: allUsers, in: queue, then: then)
-        }.get()
-    }
-
-    /// Removes an image, lent or not, together with what others do to the index at that time.
+    /// Removes images, lent or not, together with what others do to the index at that time.
     ///
     /// - Parameters:
-    ///   - allUsers: `true` to remove the entries of all users.
     ///   - queue: Runs what others should not wait for.
     ///   - then: Called once with what was there; it must not wait, for others do.
     func remove(
-        _ key: CacheKey, allVariants: Bool = false, allUsers: Bool = true, in queue: WorkQueue,
-        then: @escaping @Sendable (Result<Removal, ImageError>) -> Void
+        _ entries: EntrySelection, in queue: WorkQueue, then: @escaping @Sendable (Result<Removal, ImageError>) -> Void
     ) {
+        let end = { @Sendable [folder] (result: Result<Removal, any Error>) in
+            then(result.mapError { ImageError.storage($0, folder: folder.path) })
+        }
         do {
-            guard try folder.exists else { return then(.success(Removal())) }
+            guard try folder.exists else { return end(.success(Removal())) }
         } catch {
-            return then(.failure(ImageError.storage(error, folder: folder.path)))
+            return end(.failure(error))
         }
         let state = RemovalState()
         let syncs = configuration.syncsToDisk
         index.writeTogether(syncs: syncs, servesOthers: queue.servesOthers) { [self] writer in
-            try remove(key, allVariants: allVariants, allUsers: allUsers, writer, state)
-        } then: { [folder] result in
+            try remove(entries, writer, state)
+        } then: { [self] result in
             if case .failure(let failure as CacheIndex.Failure) = result, failure.isFull {
                 // The files go first, and give the index room.
-                return queue.submit { [self] in
-                    let result = Result {
-                        try removeFilesFirst(key, allVariants: allVariants, allUsers: allUsers, state)
-                    }
-                    then(result.mapError { ImageError.storage($0, folder: folder.path) })
-                }
+                return queue.submit { [self] in end(Result { try removeFilesFirst(entries, state) }) }
             }
             IndexReserve(folder: folder).keep()
-            guard syncs, case .success = result else {
-                return then(result.mapError { ImageError.storage($0, folder: folder.path) })
-            }
-            queue.submit {
+            guard syncs, case .success = result else { return end(result) }
+            queue.submit { [folder] in
                 // Otherwise a power cut might bring the file back.
                 let names = state.gone.withLock { Set($0.files.keys).union($0.leased) }
                 let synced = Result { for name in names { try folder.syncNames(of: folder.blob(name)) } }
-                then(synced.flatMap { result }.mapError { ImageError.storage($0, folder: folder.path) })
+                end(synced.flatMap { result })
             }
         }
     }
 
-    private func removeFilesFirst(
-        _ key: CacheKey, allVariants: Bool, allUsers: Bool, _ state: RemovalState
-    ) throws -> Removal {
+    private func removeFilesFirst(_ entries: EntrySelection, _ state: RemovalState) throws -> Removal {
+        let key = entries.key
         for name in key.names + key.olderNames {
             guard let row = try index.row(name.rowNumber), row.name == name, row.isEntry(of: key) else { continue }
             if try folder.remove(blob: row.fileName) { state.gone.withLock { $0.files[row.fileName] = row.byteCount } }
         }
         do {
-            return try index.write { [self] writer in
-                try remove(key, allVariants: allVariants, allUsers: allUsers, writer, state)
-            }
+            return try index.write { [self] writer in try remove(entries, writer, state) }
         } catch let failure as CacheIndex.Failure where failure.isFull && state.removal.count > 0 {
             // An entry without a file is a miss.
             return state.removal
         }
     }
 
-    private func remove(
-        _ key: CacheKey, allVariants: Bool, allUsers: Bool, _ writer: IndexWriter, _ state: RemovalState
-    ) throws -> Removal {
+    private func remove(_ entries: EntrySelection, _ writer: IndexWriter, _ state: RemovalState) throws -> Removal {
+        let key = entries.key
         // While an index is begun anew the image may be there without an entry.
         if writer.isAdopting, try row(of: key, writer.row) == nil { _ = try repairer.adopt(key, writer) }
         var rows = try (key.names + key.olderNames).compactMap { try writer.row($0) }.filter { $0.isEntry(of: key) }
         let names = key.names + rows.map(\.name).filter { !key.names.contains($0) }
-        if allVariants || allUsers {
+        if entries.allVariants || entries.allUsers {
             rows += try writer.variants(of: key.indexed).filter { row in
                 !names.contains(row.name)
-                    && CacheKey(key.key, indexedIdentifier: row.identifier)
-                        .isRemoved(with: key, allVariants: allVariants, allUsers: allUsers)
+                    && entries.contains(CacheKey(key.key, indexedIdentifier: row.identifier))
             }
         }
         for row in rows {
