@@ -169,11 +169,10 @@ import Testing
             folder, "two", ["\(hex).png": hollowPNG(width: 2), Digest(of: "b").hex: hollowPNG(width: 3)])
         let disk = try TestDisk(folder: folder) { $0.readOnlyPaths = [two] }
         #expect(try disk.record(cat)?.header.width == 2)
-        disk.disk.addReadOnlyPath(one)
-        disk.disk.addReadOnlyPath(two)
-        #expect(disk.disk.configuration.readOnlyPaths == [two, one])
-        #expect(try disk.record(cat)?.header.width == 2)
         var configuration = disk.disk.configuration
+        configuration.readOnlyPaths = [two, one]
+        disk.disk.configure(configuration)
+        #expect(try disk.record(cat)?.header.width == 2)
         configuration.readOnlyPaths = [one, two]
         disk.disk.configure(configuration)
         #expect(try disk.record(cat)?.header.width == 1)

@@ -148,25 +148,14 @@ public final class DiskStorage: Sendable {
 
     /// Changes the settings at once; a lower limit removes what is too much before long. The folder stays.
     public func configure(_ configuration: Configuration) {
-        change { settings in
-            let folder = settings.folder
-            settings = configuration
-            settings.folder = folder
-        }
-        if configuration.bytesLimit > 0, (try? index.exists) == true { background { [self] in evictor.keepLimit() } }
-    }
-
-    /// Adds a folder to search after the others.
-    public func addReadOnlyPath(_ path: String) {
-        change { if !$0.readOnlyPaths.contains(path) { $0.readOnlyPaths.append(path) } }
-    }
-
-    private func change(_ change: (inout Configuration) -> Void) {
         apply(
             settings.withLock { settings in
-                change(&settings)
+                let folder = settings.folder
+                settings = configuration
+                settings.folder = folder
                 return settings
             })
+        if configuration.bytesLimit > 0, (try? index.exists) == true { background { [self] in evictor.keepLimit() } }
     }
 
     private func apply(_ configuration: Configuration) {

@@ -32,6 +32,13 @@ import Testing
             bytes, for: CacheKey(key), in: engine.cache, options: ImageOptions(change), overwrites: overwrites)
     }
 
+    /// Has a cache look into another folder after its own.
+    private func search(_ folder: String, in engine: TestEngine) {
+        var configuration = engine.cache.disk.configuration
+        configuration.readOnlyPaths.append(folder)
+        engine.cache.disk.configure(configuration)
+    }
+
     private func width(in engine: TestEngine, key: String = "k") throws -> Int? {
         try engine.cache.hit(for: CacheKey(key), options: StorageOptions(), burst: 0, mayWait: true)?.record.header
             .width
@@ -86,7 +93,7 @@ import Testing
         let folder = try TemporaryFolder()
         let file = folder.path + "/" + Digest(of: "k").hex
         try Data(old).write(to: URL(fileURLWithPath: file))
-        other.cache.disk.addReadOnlyPath(folder.path)
+        search(folder.path, in: other)
         #expect(try width(in: other) == 1)
         #expect(try width(in: other) == 1, "from memory now")
         _ = try store(new, in: engine)
@@ -134,7 +141,7 @@ import Testing
         let file = folder.path + "/" + Digest(of: "k").hex
         try Data(new).write(to: URL(fileURLWithPath: file))
         _ = try store(old, in: engine)
-        engine.cache.disk.addReadOnlyPath(folder.path)
+        search(folder.path, in: engine)
         let other = hollowPNG(width: 3)
         #expect(try store(other, in: engine, overwrites: false).record.header.width == 1)
         _ = try engine.cache.remove(key)
