@@ -201,7 +201,7 @@ struct Verifier {
     }
 
     /// `true` when a file that is kept for a lease is not there, or has another size than noted.
-    private func isWrong(_ file: IndexConnection.LentFile) -> Bool {
+    private func isWrong(_ file: LentFile) -> Bool {
         do { return try FileStamp.existing(folder.blob(file.name))?.size != file.bytes } catch { return false }
     }
 

@@ -10,12 +10,6 @@ final class IndexConnection {
 
     init(_ database: SQLiteDatabase) { self.database = database }
 
-    /// The end of waits for other processes, by ``monotonicNanoseconds()``.
-    var waitsUntil: Int {
-        get { database.waitsUntil }
-        set { database.waitsUntil = newValue }
-    }
-
     func statement(_ name: IndexStatement) throws(Failure) -> SQLiteStatement {
         if let known = statements[name.rawValue] { return known }
         let made = try database.prepare(name.text)
@@ -52,29 +46,6 @@ final class IndexConnection {
         var rows: [Row] = []
         while try statement.step() { if let row = read(statement) { rows.append(row) } }
         return rows
-    }
-
-    /// The numbers of the entries that cannot be read. Reads all entries.
-    func unreadable() throws(Failure) -> [Int64] {
-        try all(.unreadable) { statement in
-            let number = Int64(statement.integer(0))
-            return IndexRow(statement)?.number == number ? nil : number
-        }
-    }
-
-    /// A file that has no entry any more and is kept for a lease.
-    struct LentFile: Sendable {
-        let name: String
-        let bytes: Int
-        /// The end of the lease.
-        let until: Int
-    }
-
-    /// The files that are kept for leases.
-    func lentFiles() throws(Failure) -> [LentFile] {
-        try all(.lentFiles) { row in
-            row.text(0).map { LentFile(name: $0, bytes: row.integer(1), until: row.integer(2)) }
-        }
     }
 
     /// The moment that the cache's clock goes by.

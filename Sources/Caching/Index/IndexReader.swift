@@ -2,16 +2,14 @@ internal import CSQLite
 internal import Platform
 
 /// A connection for reading.
-final class IndexReader {
-    typealias Failure = SQLiteDatabase.Failure
-
+final class IndexReader: IndexReading {
     /// The inode of the index file.
     let inode: UInt64?
     /// `true` when the folder may hold images that the index does not know.
     let isAdopting: Bool
     /// See ``IndexConnection/unprovenTimes(_:since:)``.
     let unprovenTimes: ClosedRange<Int>?
-    private let connection: IndexConnection
+    let connection: IndexConnection
     private let find: SQLiteStatement
 
     /// `true` when it keeps all others out: it is used once.
@@ -19,12 +17,6 @@ final class IndexReader {
 
     /// See ``SQLiteDatabase/isCurrent(_:)``.
     func isCurrent(_ path: String) -> Bool { connection.database.isCurrent(path) }
-
-    /// The end of waits for other processes, by ``monotonicNanoseconds()``.
-    var waitsUntil: Int {
-        get { connection.waitsUntil }
-        set { connection.waitsUntil = newValue }
-    }
 
     init(path: String, clock: CacheClock, waitsUntil: Int) throws(Failure) {
         inode = try? IndexFiles.inode(path)
@@ -63,18 +55,6 @@ final class IndexReader {
     func twins(_ content: Int64) throws(Failure) -> [IndexRow] {
         try connection.all(.twins, content, read: IndexRow.init)
     }
-
-    /// The entries with `key` that processors made, or that belong to one user.
-    func variants(of key: String) throws(Failure) -> [IndexRow] {
-        try connection.all(.variants, key, read: IndexRow.init)
-    }
-
-    func details(_ number: Int64) throws(Failure) -> IndexDetails? {
-        try connection.first(.details, number, read: IndexDetails.init) ?? nil
-    }
-
-    /// The files that are kept for leases.
-    func lentFiles() throws(Failure) -> [IndexConnection.LentFile] { try connection.lentFiles() }
 
     // MARK: Long work
 
@@ -120,9 +100,6 @@ final class IndexReader {
         }
         return page
     }
-
-    /// The numbers of entries that no version of ours would have written.
-    func unreadable() throws(Failure) -> [Int64] { try connection.unreadable() }
 
     /// Looks at the structure of the index: its pages, and that its tables and their indexes agree.
     ///

@@ -4,9 +4,7 @@ internal import HTTPSemantics
 internal import Platform
 
 /// The connection for writing. Its methods are called within ``CacheIndex/write(syncs:_:)``.
-final class IndexWriter {
-    typealias Failure = SQLiteDatabase.Failure
-
+final class IndexWriter: IndexReading {
     /// The inode of the index file.
     let inode: UInt64?
     /// `true` when the folder may hold images that the index does not know.
@@ -16,7 +14,7 @@ final class IndexWriter {
     private let lending: Lending
     /// See ``IndexConnection/unprovenTimes(_:since:)``.
     let unprovenTimes: ClosedRange<Int>?
-    private let connection: IndexConnection
+    let connection: IndexConnection
     private let log: EntryLog
     private var isSynced = false
     /// `true` when the transaction leaves a file that stays only for its lease.
@@ -87,7 +85,7 @@ final class IndexWriter {
     func transaction<Value>(
         syncs: Bool, waitsUntil: Int, _ body: (IndexWriter) throws -> Value
     ) throws -> Value? {
-        connection.waitsUntil = waitsUntil
+        self.waitsUntil = waitsUntil
         if syncs != isSynced {
             try connection.database.execute("PRAGMA synchronous = \(syncs ? "FULL" : "NORMAL")")
             isSynced = syncs
@@ -206,7 +204,7 @@ final class IndexWriter {
     /// - Throws: A failure of a damaged index when some of them stay: then it is begun anew from the folder's files.
     func removeUnreadable(_ numbers: [Int64]) throws(Failure) {
         for number in numbers { try remove(number) }
-        if try connection.unreadable().isEmpty { return }
+        if try unreadable().isEmpty { return }
         throw Failure(code: SQLITE_CORRUPT, message: "it has entries that can neither be read nor removed")
     }
 
@@ -229,11 +227,6 @@ final class IndexWriter {
 
     /// Makes the sums true again.
     func sumUp() throws(Failure) { try connection.database.execute(IndexSchema.summing) }
-
-    /// The entries made from `key` by processors.
-    func variants(of key: String) throws(Failure) -> [IndexRow] {
-        try connection.all(.variants, key, read: IndexRow.init)
-    }
 
     func removeAll() throws(Failure) {
         log.remove()
@@ -281,10 +274,6 @@ final class IndexWriter {
         try correct(EntryRecord(row: row, metadata: details?.metadata), usedAt: details?.usedAt ?? row.storedAt)
     }
 
-    func details(_ number: Int64) throws(Failure) -> IndexDetails? {
-        try connection.first(.details, number, read: IndexDetails.init) ?? nil
-    }
-
     /// Sets the times of storing of entries that have to be proven; see ``IndexConnection/unprovenTimes(_:since:)``.
     func setUnprovenTimes(_ times: ClosedRange<Int>?) throws(Failure) {
         try connection.run(.setUnproven, times?.lowerBound ?? 1, times?.upperBound ?? 0)
@@ -319,9 +308,6 @@ final class IndexWriter {
     func dueFiles(at moment: Int, _ limit: Int) throws(Failure) -> [String] {
         try connection.all(.dueFiles, moment, limit, moment + Lending.longest + 1) { $0.text(0) }
     }
-
-    /// The files that are kept for leases.
-    func lentFiles() throws(Failure) -> [IndexConnection.LentFile] { try connection.lentFiles() }
 
     /// The number of files that are kept for leases at `moment`.
     func lentCount(at moment: Int) throws(Failure) -> Int {

@@ -1,0 +1,46 @@
+/// The questions that both connections answer, for reading and for writing.
+protocol IndexReading {
+    typealias Failure = SQLiteDatabase.Failure
+
+    var connection: IndexConnection { get }
+}
+
+extension IndexReading {
+    /// The end of waits for other processes, by ``monotonicNanoseconds()``.
+    var waitsUntil: Int {
+        get { connection.database.waitsUntil }
+        nonmutating set { connection.database.waitsUntil = newValue }
+    }
+
+    func details(_ number: Int64) throws(Failure) -> IndexDetails? {
+        try connection.first(.details, number, read: IndexDetails.init) ?? nil
+    }
+
+    /// The entries with `key` that processors made, or that belong to one user.
+    func variants(of key: String) throws(Failure) -> [IndexRow] {
+        try connection.all(.variants, key, read: IndexRow.init)
+    }
+
+    /// The files that are kept for leases.
+    func lentFiles() throws(Failure) -> [LentFile] {
+        try connection.all(.lentFiles) { row in
+            row.text(0).map { LentFile(name: $0, bytes: row.integer(1), until: row.integer(2)) }
+        }
+    }
+
+    /// The numbers of entries that no version of ours would have written. Reads all entries.
+    func unreadable() throws(Failure) -> [Int64] {
+        try connection.all(.unreadable) { statement in
+            let number = Int64(statement.integer(0))
+            return IndexRow(statement)?.number == number ? nil : number
+        }
+    }
+}
+
+/// A file that has no entry any more and is kept for a lease.
+struct LentFile: Sendable {
+    let name: String
+    let bytes: Int
+    /// The end of the lease.
+    let until: Int
+}
