@@ -49,7 +49,7 @@ extension ImageCache {
 
     /// The image on disk, if it was stored after one that is only in memory: by another process, then.
     func hit(for key: CacheKey, storedAfter record: ImageRecord, options: StorageOptions) throws(ImageError) -> Hit? {
-        guard let found = try knownDiskRecord(key, lease: options.lease ?? Self.lease), found.number != nil,
+        guard let found = try disk.record(for: key, lease: options.lease ?? Self.lease), found.number != nil,
             found.stamp != record.beside
         else { return nil }
         noteUse(of: found, options)
@@ -68,11 +68,6 @@ extension ImageCache {
         }
     }
 
-    /// The disk's record. Waits.
-    func knownDiskRecord(_ key: CacheKey, lease: Double = 0) throws(ImageError) -> ImageRecord? {
-        try diskRecord(key, lease: lease, mayWait: true) ?? nil
-    }
-
     /// The tier that has the image for `key`; nothing is loaded, promoted or prolonged.
     ///
     /// - Returns: `nil` when that takes waiting and `mayWait` is `false`.
@@ -86,15 +81,8 @@ extension ImageCache {
         if let entry = memory.peek(key), isCurrent(entry.record, burst: 0) {
             return Hit(entry: entry, cacheType: .memory)
         }
-        return try knownDiskRecord(key).map { Hit(record: $0) }
+        return try disk.record(for: key).map { Hit(record: $0) }
     }
-
-    /// The record of the image for `key`; nothing is loaded, promoted or extended. Waits.
-    package func knownRecord(for key: CacheKey) throws(ImageError) -> ImageRecord? { try knownHit(for: key)?.record }
-
-    /// The entries that single users have for the key and the processors of `key`, the latest first. One that is only in
-    /// memory is not among them.
-    package func entriesOfUsers(_ key: CacheKey) throws(ImageError) -> [CacheKey] { try disk.entriesOfUsers(key) }
 
     /// The entry that a caller means who names no user: the one that users share or, where there is none, the latest of
     /// a single user's.
@@ -105,7 +93,7 @@ extension ImageCache {
 
     /// The latest entry for the key and the processors of `key` that a single user has; `nil` for none.
     public func latestOfUsers(_ key: CacheKey) throws(ImageError) -> CacheKey? {
-        for own in try entriesOfUsers(key)
+        for own in try disk.entriesOfUsers(key)
         where try cacheType(for: own, burst: 0, mayWait: false) != CacheType.none {
             return own
         }
@@ -127,14 +115,9 @@ extension ImageCache {
         return (path, true, record.isLent)
     }
 
-    /// The bytes of an image that was found, from memory or from its file; memory keeps them for the next reader.
+    /// The bytes of an image that was found, from memory or from its file, with the result of offering them to memory.
     ///
     /// - Throws: ``ImageError/notCached(key:)`` if the file is gone or is not what was stored.
-    package func bytes(of record: ImageRecord, options: StorageOptions) throws(ImageError) -> [UInt8] {
-        try loadBytes(of: record, options: options).bytes
-    }
-
-    /// The same, with the result of offering them to memory.
     package func loadBytes(of record: ImageRecord, options: StorageOptions) throws(ImageError) -> (
         bytes: [UInt8], kept: Kept
     ) {

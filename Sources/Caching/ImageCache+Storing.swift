@@ -26,8 +26,8 @@ extension ImageCache {
         disk.store(content, request, in: queue) { [self] result in
             let remember = { @Sendable [self] in
                 then(
-                    result.tryMap { (stored) throws(ImageError) in
-                        try kept(stored, content, options, keepsBytes: keepsBytes)
+                    Result { () throws(ImageError) in
+                        try kept(result.get(), content, options, keepsBytes: keepsBytes)
                     })
             }
             // Nobody waits until a file has been read.
@@ -75,7 +75,7 @@ extension ImageCache {
         if let entry = memory.peek(key), isCurrent(entry.record, burst: 0), memoryOnly || entry.record.path == nil {
             return entry
         }
-        return memoryOnly ? try knownDiskRecord(key).map { MemoryEntry(record: $0, bytes: nil) } : nil
+        return memoryOnly ? try disk.record(for: key).map { MemoryEntry(record: $0, bytes: nil) } : nil
     }
 
     /// Offers an image that has just come to memory, if its options want that; an earlier one under its key is old.

@@ -26,8 +26,9 @@ extension DiskStorage {
         return misses.isKnown(number, mark)
     }
 
-    /// The entries that single users have for the key and the processors of `key`, the latest first.
-    func entriesOfUsers(_ key: CacheKey) throws(ImageError) -> [CacheKey] {
+    /// The entries that single users have for the key and the processors of `key`, the latest first. One that is only in
+    /// memory is not among them.
+    package func entriesOfUsers(_ key: CacheKey) throws(ImageError) -> [CacheKey] {
         let rows = try reporting { try index.variants(of: key.indexed) }
         let found = rows.map { (key: CacheKey(key.key, indexedIdentifier: $0.identifier), storedAt: $0.storedAt) }
             .filter { !$0.key.partition.isEmpty && ExactText($0.key.identifier) == ExactText(key.identifier) }
@@ -97,11 +98,11 @@ extension DiskStorage {
     }
 
     /// The record of a stored image, once index and folder agree.
-    package func record(for key: CacheKey) throws(ImageError) -> ImageRecord? {
-        switch try lookUp(key) {
+    package func record(for key: CacheKey, lease: Double = 0) throws(ImageError) -> ImageRecord? {
+        switch try lookUp(key, lease: lease) {
         case .found(let record): record
         case .missing: nil
-        case .unsettled: try settle(key)
+        case .unsettled: try settle(key, lease: lease)
         }
     }
 

@@ -37,7 +37,7 @@ extension CacheLookup {
         let takesAny = !resource.isOnNetwork && policy.onlyFromCache && request.options.lookup.user == .credentials
         let mayLoad = resource.isOnNetwork && !policy.isForced && !policy.isOffline && !policy.staysInCache
         guard takesAny || mayLoad && scopes.hasUser(request) || request.options.asksToModify else { return foreign }
-        for key in try cache.entriesOfUsers(CacheKey(resource.cacheKey)) where !keys.contains(key) {
+        for key in try cache.disk.entriesOfUsers(CacheKey(resource.cacheKey)) where !keys.contains(key) {
             if takesAny {
                 guard let found = try find(key) else { continue }
                 let entry = entry(of: found, as: request, in: cache, policy, isForeign: false)

@@ -113,7 +113,7 @@ struct Explainer: Sendable {
         let isStale = original.isStale
         (original.storedAt, original.expiresAt, original.isStale) = (nil, nil, nil)
         // Made before: of this original, or of another one or for another request, and then made anew.
-        if let made = try cache.knownRecord(for: own) {
+        if let made = try cache.knownHit(for: own)?.record {
             let isUsable = try engine.lookup.isUsable(made, of: resource, in: cache, options)
             original.note(made, in: cache)
             original.isStale = isUsable ? isStale : true
@@ -130,7 +130,7 @@ struct Explainer: Sendable {
         let policy = engine.lookup.policy(resource, options)
         var decision = CacheDecision(action: .answer(isStale: false), reason: .fresh)
         if policy.mode == .never {
-            guard let record = try cache.knownRecord(for: key),
+            guard let record = try cache.knownHit(for: key)?.record,
                 try engine.lookup.isUsable(record, of: resource, in: cache, options)
             else { return false }
             told.note(record, in: cache)
@@ -141,7 +141,7 @@ struct Explainer: Sendable {
                 let record = try cache.disk.recordEvenExpired(original)
                 if tier != CacheType.none || record != nil { return false }
             }
-            let known = try cache.knownRecord(for: key)
+            let known = try cache.knownHit(for: key)?.record
             guard let record = if let known { known } else { try cache.disk.recordEvenExpired(key) } else {
                 return false
             }

@@ -24,7 +24,7 @@ extension ImageLoader {
             if hit.bytes == nil, let path = hit.record.path, hit.record.byteCount > BodySpool.memoryLimit {
                 return (hit, .file(path))
             }
-            return (try? hit.bytes ?? original.bytes(of: hit.record, options: looking.storage)).map {
+            return (try? hit.bytes ?? original.loadBytes(of: hit.record, options: looking.storage).bytes).map {
                 (hit, .bytes($0))
             }
         }

@@ -85,7 +85,7 @@ struct PendingStore: Sendable {
         request.patience = min(options.network.limits.timeoutSeconds, options.caller.deadline ?? .infinity)
         cache.store(content, request, options.storage, keepsBytes: plan.keepsBytes, in: queue) { kept in
             then(
-                kept.tryMap { (kept) throws(ImageError) in try result(kept, plan) }
+                Result { () throws(ImageError) in try result(kept.get(), plan) }
                     .flatMapError { error in
                         guard let reason = policy.reason(after: error) else {
                             return .failure(failure(of: error, plan))

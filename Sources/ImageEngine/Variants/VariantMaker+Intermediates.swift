@@ -44,7 +44,7 @@ extension VariantMaker {
         return try await engine.pool.runIfWanted { [engine, looking] in
             let keys = engine.lookup.keys(resource, options)
             for (prefix, key) in prefixes.flatMap({ prefix in keys.map { (prefix, prefix.recipe.cacheKey($0)) } }) {
-                guard let known = try cache.knownRecord(for: key), isWanted(known),
+                guard let known = try cache.knownHit(for: key)?.record, isWanted(known),
                     let format = VariantSource.exactlyMade(known), let mark = VariantSource.mark(of: known),
                     prefix.serves(known.header),
                     let hit = try cache.hit(for: key, options: looking.storage, burst: 0, mayWait: true),

@@ -150,6 +150,6 @@ import Testing
         }
         engine.clock.advance(seconds: 60)
         let other = try restarted()
-        #expect(try other.cache.knownRecord(for: CacheKey("k"))?.expiresAt == end)
+        #expect(try other.cache.knownHit(for: CacheKey("k"))?.record.expiresAt == end)
     }
 }

@@ -74,7 +74,7 @@ import Testing
         try store(hollowPNG(width: 8, count: 301), in: other.cache)
         let hit = try #require(try hit())
         #expect(hit.record.header.width == 8)
-        #expect(try cache.bytes(of: hit.record, options: StorageOptions()) == hollowPNG(width: 8, count: 301))
+        #expect(try cache.loadBytes(of: hit.record, options: StorageOptions()).bytes == hollowPNG(width: 8, count: 301))
     }
 
     @Test func imageThatAnotherProcessRemovedIsNotServed() throws {
@@ -201,7 +201,7 @@ import Testing
         try store(large, in: small.cache, keepsBytes: true)
         let hit = try #require(try small.cache.hit(for: key, options: StorageOptions(), burst: 0, mayWait: true))
         #expect(hit.cacheType == .memory && hit.bytes == nil)
-        #expect(try small.cache.bytes(of: hit.record, options: StorageOptions()) == large)
+        #expect(try small.cache.loadBytes(of: hit.record, options: StorageOptions()).bytes == large)
     }
 
     /// An answer on its way holds what memory had to let go.

@@ -312,7 +312,7 @@ import Testing
     /// An index of a version with one entry for each key.
     @Test func entryThatAnOlderVersionKeptForAUserStaysTheirs() async throws {
         #expect(try await width() == 1)
-        let known = try engine.cache.knownRecord(for: CacheKey(url))
+        let known = try engine.cache.knownHit(for: CacheKey(url))?.record
         let record = try #require(known)
         var (request, origin) = (RequestContent(), record.origin)
         request.authorization = .bearer("ann")
