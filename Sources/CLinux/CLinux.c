@@ -60,24 +60,27 @@ void hl_widen_pipe(int descriptor, int bytes) {
 
 int hl_pipe_capacity(int descriptor) { return fcntl(descriptor, F_GETPIPE_SZ); }
 
-int hl_semaphore(void) { return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }
-
-hl_event hl_event_make(void) {
-    hl_event event = {calloc(1, sizeof *event.number)};
-    if (!event.number) abort();
-    return event;
+hl_semaphore hl_semaphore_make(void) {
+    hl_semaphore semaphore = {calloc(1, sizeof *semaphore.number)};
+    if (!semaphore.number) abort();
+    return semaphore;
 }
 
-void hl_event_free(hl_event event) { free(event.number); }
+void hl_semaphore_free(hl_semaphore semaphore) { free(semaphore.number); }
 
-void hl_post(hl_event event) {
-    __atomic_store_n(event.number, 1, __ATOMIC_RELEASE);
-    syscall(SYS_futex, event.number, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+void hl_post(hl_semaphore semaphore) {
+    __atomic_fetch_add(semaphore.number, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, semaphore.number, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-void hl_await(hl_event event) {
-    while (__atomic_load_n(event.number, __ATOMIC_ACQUIRE) == 0)
-        syscall(SYS_futex, event.number, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+void hl_await(hl_semaphore semaphore) {
+    for (;;) {
+        uint32_t count = __atomic_load_n(semaphore.number, __ATOMIC_RELAXED);
+        if (count == 0)
+            syscall(SYS_futex, semaphore.number, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+        else if (__atomic_compare_exchange_n(semaphore.number, &count, count - 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return;
+    }
 }
 
 int hl_signalfd(const sigset_t *signals) { return signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK); }

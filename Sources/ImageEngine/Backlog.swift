@@ -5,7 +5,7 @@ internal import Synchronization
 final class Backlog: Sendable {
     private struct State {
         var count = 0
-        var waiters: [OneShotEvent] = []
+        var waiters: [Semaphore] = []
     }
 
     private let state = Mutex(State())
@@ -17,7 +17,7 @@ final class Backlog: Sendable {
     func end() {
         let waiters = state.withLock { state in
             state.count -= 1
-            guard state.count == 0 else { return [OneShotEvent]() }
+            guard state.count == 0 else { return [Semaphore]() }
             defer { state.waiters = [] }
             return state.waiters
         }
@@ -26,9 +26,9 @@ final class Backlog: Sendable {
 
     /// Waits until no work goes on.
     func wait() {
-        let waiter = state.withLock { state -> OneShotEvent? in
+        let waiter = state.withLock { state -> Semaphore? in
             guard state.count > 0 else { return nil }
-            state.waiters.append(OneShotEvent())
+            state.waiters.append(Semaphore())
             return state.waiters.last
         }
         waiter?.wait()

@@ -1,26 +1,20 @@
 internal import CLinux
 internal import Glibc
 
-/// A counting semaphore that threads wait for.
+/// A counting semaphore that threads wait for. It takes no descriptor.
 package final class Semaphore: Sendable {
-    private let descriptor = hl_semaphore()
+    private let semaphore = hl_semaphore_make()
 
     /// A semaphore at zero.
     package init() {}
 
-    deinit { close(descriptor) }
+    deinit { hl_semaphore_free(semaphore) }
 
     /// Adds one, waking one waiter.
-    package func signal() {
-        var one: UInt64 = 1
-        _ = write(descriptor, &one, 8)
-    }
+    package func signal() { hl_post(semaphore) }
 
     /// Waits until there is one to take.
-    package func wait() {
-        var one: UInt64 = 0
-        while read(descriptor, &one, 8) < 0, errno == EINTR {}
-    }
+    package func wait() { hl_await(semaphore) }
 }
 
 /// A descriptor that becomes readable when signalled: wakes a thread that waits in `poll`.
@@ -44,20 +38,4 @@ package final class WakeEvent: Sendable {
         var count: UInt64 = 0
         _ = read(descriptor, &count, 8)
     }
-}
-
-/// An event that happens once and that one thread waits for.
-package final class OneShotEvent: Sendable {
-    private let event = hl_event_make()
-
-    /// An event that has not happened.
-    package init() {}
-
-    deinit { hl_event_free(event) }
-
-    /// Wakes the thread that waits, or will wait.
-    package func signal() { hl_post(event) }
-
-    /// Waits for the event.
-    package func wait() { hl_await(event) }
 }

@@ -21,7 +21,7 @@ package final class BlockingWait<Value: Sendable>: Sendable {
         var work: [@Sendable () -> Void] = []
         var value: Value?
         /// Signalled when the waiting thread has something to do.
-        var wake: OneShotEvent?
+        var wake: Semaphore?
     }
 
     private let state = Mutex(State())
@@ -50,8 +50,8 @@ package final class BlockingWait<Value: Sendable>: Sendable {
 
     private func run() -> Value {
         while true {
-            let (value, work, wake) = state.withLock { state -> (Value?, [@Sendable () -> Void], OneShotEvent?) in
-                if state.value == nil, state.work.isEmpty { state.wake = OneShotEvent() }
+            let (value, work, wake) = state.withLock { state -> (Value?, [@Sendable () -> Void], Semaphore?) in
+                if state.value == nil, state.work.isEmpty { state.wake = Semaphore() }
                 defer { state.work = [] }
                 return (state.value, state.work, state.wake)
             }

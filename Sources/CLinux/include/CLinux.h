@@ -27,20 +27,18 @@ int hl_processors(void);
 void **hl_thread_slot(void);
 /// A second thread-local variable, for the pool that this thread works in.
 void **hl_pool_slot(void);
-/// Creates a counting semaphore at zero: reading 8 bytes waits for and takes one, writing the number 1 adds one.
-int hl_semaphore(void);
-/// An event that happens once; its functions may be called from all threads.
+/// A counting semaphore; its functions may be called from all threads.
 typedef struct __attribute__((swift_attr("@Sendable"))) {
     uint32_t *number;
-} hl_event;
-/// Makes an event that has not happened. Ends the process when there is no memory.
-hl_event hl_event_make(void);
-/// Frees an event that nobody waits for any more.
-void hl_event_free(hl_event event);
-/// Lets the event happen, and wakes the thread that waits for it.
-void hl_post(hl_event event);
-/// Waits until the event has happened.
-void hl_await(hl_event event);
+} hl_semaphore;
+/// Makes a semaphore at zero. Ends the process when there is no memory.
+hl_semaphore hl_semaphore_make(void);
+/// Frees a semaphore that nobody waits for any more.
+void hl_semaphore_free(hl_semaphore semaphore);
+/// Adds one, and wakes a thread that waits.
+void hl_post(hl_semaphore semaphore);
+/// Waits until there is one, and takes it.
+void hl_await(hl_semaphore semaphore);
 /// Creates a descriptor that becomes readable when one of `signals` is pending. Returns −1 on failure.
 int hl_signalfd(const sigset_t *signals);
 /// The number of the next signal pending on a descriptor of `hl_signalfd`, or 0.
