@@ -63,9 +63,6 @@ public struct CacheKey: Hashable, Sendable {
         return identifier.isEmpty ? (readsLikeVariant ? key + "@" : key) : "\(key)@\(identifier)"
     }
 
-    /// The text that older versions hashed; `nil` when it is the same.
-    var olderComputed: String? { indexedIdentifier.isEmpty && readsLikeVariant ? key : nil }
-
     /// `true` when the key, but for further `@` at its end, is another key with the identifier of processors.
     private var readsLikeVariant: Bool {
         var text = key.utf8[...]

@@ -69,7 +69,7 @@ extension DiskStorage {
 
     private func removeFilesFirst(_ entries: EntrySelection, _ state: RemovalState) throws -> Removal {
         let key = entries.key
-        for name in key.names + key.olderNames {
+        for name in key.names {
             guard let row = try index.row(name.rowNumber), row.name == name, row.isEntry(of: key) else { continue }
             if try folder.remove(blob: row.fileName) { state.gone.withLock { $0.files[row.fileName] = row.byteCount } }
         }
@@ -85,8 +85,8 @@ extension DiskStorage {
         let key = entries.key
         // While an index is begun anew the image may be there without an entry.
         if writer.isAdopting, try row(of: key, writer.row) == nil { _ = try repairer.adopt(key, writer) }
-        var rows = try (key.names + key.olderNames).compactMap { try writer.row($0) }.filter { $0.isEntry(of: key) }
-        let names = key.names + rows.map(\.name).filter { !key.names.contains($0) }
+        let names = key.names
+        var rows = try names.compactMap { try writer.row($0) }.filter { $0.isEntry(of: key) }
         if entries.allVariants || entries.allUsers {
             rows += try writer.variants(of: key.indexed).filter { row in
                 !names.contains(row.name)

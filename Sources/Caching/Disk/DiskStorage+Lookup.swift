@@ -148,7 +148,7 @@ extension DiskStorage {
     private func readOnlyRecord(for key: CacheKey) throws -> ImageRecord? {
         let paths = configuration.readOnlyPaths
         guard !paths.isEmpty else { return nil }
-        let (name, usesMD5) = (name(of: key), usesMD5.load(ordering: .relaxed))
+        let name = name(of: key)
         var extensions: [String] = []
         for text in [fileExtension(for: key, nil), key.ownExtension, key.foretoldExtension, ""]
         where !extensions.contains(text) {
@@ -158,9 +158,7 @@ extension DiskStorage {
             let other = StorageFolder(path: root)
             // The latest of those that an image had: the others stay for their leases.
             let blobs = try other.hasBlobs ? other.placedBlobs(of: name).map { other.blob($0) } : []
-            // Others name what they keep side by side as older versions did.
-            let hex = (key.olderComputed == nil ? name : usesMD5 ? key.olderNames[1] : key.olderNames[0]).hex
-            for path in extensions.map({ "\(root)/\(StorageFolder.fileName(hex, $0))" }) + blobs {
+            for path in extensions.map({ "\(root)/\(StorageFolder.fileName(name.hex, $0))" }) + blobs {
                 guard try FileStamp.existing(path) != nil else { continue }
                 let file = try Descriptor(reading: path)
                 guard let stamp = file.stamp,

@@ -173,14 +173,10 @@ public final class DiskStorage: Sendable {
         usesMD5.load(ordering: .relaxed) ? Digest(md5Of: key.computed) : Digest(of: key.computed)
     }
 
-    /// The entry of a key, also under the name that older versions gave it.
+    /// The entry of a key.
     func row(of key: CacheKey, _ find: (Digest) throws -> IndexRow?) rethrows -> IndexRow? {
         let name = name(of: key)
-        if let row = try find(name), row.name == name, row.isEntry(of: key) { return row }
-        for name in key.olderNames {
-            if let row = try find(name), row.name == name, row.isEntry(of: key) { return row }
-        }
-        return nil
+        return try find(name).flatMap { $0.name == name && $0.isEntry(of: key) ? $0 : nil }
     }
 
     func record(

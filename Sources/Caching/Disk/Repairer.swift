@@ -123,20 +123,12 @@ struct Repairer: Sendable {
 
     /// Enters the file of an image that the index does not know.
     func adopt(_ key: CacheKey, _ writer: IndexWriter) throws -> ImageRecord? {
-        guard writer.isAdopting else { return nil }
-        for name in [disk.name(of: key)] + key.olderNames where try writer.row(name) == nil {
-            if let found = try adopt(key, name, writer) { return found }
-        }
-        return nil
-    }
-
-    private func adopt(_ key: CacheKey, _ name: Digest, _ writer: IndexWriter) throws -> ImageRecord? {
-        let folder = disk.folder
+        let (name, folder) = (disk.name(of: key), disk.folder)
+        guard writer.isAdopting, try writer.row(name) == nil else { return nil }
         // A file that was replaced may still be there for its lease: the latest counts.
         for file in try folder.placedBlobs(of: name) {
             let (path, fileExtension) = (folder.blob(file), String(file.dropFirst(name.hex.utf8.count + 1)))
-            // What only has the name that an older version would have given it may be another's.
-            switch try examine(name, key: key.olderNames.contains(name) ? nil : key, path: path, fileExtension) {
+            switch try examine(name, key: key, path: path, fileExtension) {
             case .nothing: continue
             case .damaged: takeAway(path, name)
             case .whole(let record, let stamp, _):

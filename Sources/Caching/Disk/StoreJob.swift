@@ -199,7 +199,9 @@ private struct StoreJob: Sendable {
             twin = try writer.twin(row.content, besides: row.number)
         }
         if let other = old, other.name == name, !other.isEntry(of: request.key) {
-            try giveOwnName(other, writer)
+            // Of a key that reads like this one with processors: an older version gave both one name.
+            try disk.evictor.leave(other, writer)
+            try writer.remove(other.number)
             (old, isThere) = (nil, false)
         }
         if let old, old.name == name {
@@ -243,35 +245,7 @@ private struct StoreJob: Sendable {
             try disk.evictor.leave(old, writer)
             (commit.leavesFiles, commit.replaced) = (true, old)
         }
-        for name in request.key.olderNames {
-            // Entered by an older version.
-            guard let older = try writer.row(name), older.isEntry(of: request.key) else { continue }
-            try disk.evictor.leave(older, writer)
-            try writer.remove(older.number)
-            commit.leavesFiles = true
-        }
         return commit
-    }
-
-    /// Moves the entry of a key that reads like this variant's, as an older version has named it, to the name that it has
-    /// now. Its path stays as long as it is lent.
-    private func giveOwnName(_ other: IndexRow, _ writer: IndexWriter) throws {
-        let key = CacheKey(other.key, indexedIdentifier: other.identifier)
-        var moved = other
-        moved.name = disk.name(of: key)
-        let (source, target) = (disk.folder.blob(other.fileName), disk.folder.blob(moved.fileName))
-        if try writer.row(moved.name) == nil, let draft = try disk.folder.linkedDraft(of: source, moved.fileName),
-            draft.checksum == other.checksum
-        {
-            defer { unlink(draft.path) }
-            let placed = try disk.folder.place(draft.path, at: target, replaces: false)
-            writer.onFailure { [folder = disk.folder] in folder.takeBack(placed, draft, from: target) }
-            if other.content == other.number { moved.content = moved.number }
-            let details = try writer.details(other.number)
-            try writer.put(moved, metadata: details?.metadata, usedAt: details?.usedAt)
-        }
-        try disk.evictor.leave(other, writer)
-        try writer.remove(other.number)
     }
 
     /// `true` when nothing of an entry but its age would change.

@@ -74,26 +74,23 @@ extension IndexRow {
     /// The same in SQL, for the time `expiresAt`.
     static func lifeMark(_ expiresAt: String) -> String { "(\(expiresAt) * 7919 + stored_at) % 1000003" }
 
-    /// `true` when it is the entry of a key that its name was made of, by this or by an older version: theirs may be that
-    /// of another key, which then is known.
+    /// `true` when it is the entry of a key that its name was made of. An older version may have given the name to another
+    /// key, which then is known.
     func isEntry(of key: CacheKey) -> Bool {
-        self.key.isEmpty ? !key.olderNames.contains(name) : ExactText(identifier) == ExactText(key.indexedIdentifier)
+        self.key.isEmpty || ExactText(identifier) == ExactText(key.indexedIdentifier)
     }
 
     /// `true` when the key is the one that the name was made of, as far as that can be told: of a long key, the index has
     /// only a digest.
     var isNamedByKey: Bool {
         let key = CacheKey(key, indexedIdentifier: identifier)
-        return self.key.hasPrefix("sha256:") || (key.names + key.olderNames).contains(name)
+        return self.key.hasPrefix("sha256:") || key.names.contains(name)
     }
 }
 
 extension CacheKey {
     /// The names that the entry may have, for the way of naming may have been changed.
     var names: [Digest] { [Digest(of: computed), Digest(md5Of: computed)] }
-
-    /// Those that older versions gave it, where they are others.
-    var olderNames: [Digest] { olderComputed.map { [Digest(of: $0), Digest(md5Of: $0)] } ?? [] }
 }
 
 /// A row with the columns that only an inspection reads.
