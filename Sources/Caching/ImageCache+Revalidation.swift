@@ -24,17 +24,16 @@ extension ImageCache {
             guard let url = origin.url, answer?.isAlternative != true, answer?.status != 206, !scope.isConditional,
                 answer.map({ $0.isDemanded(by: scope) }) ?? (scope.demand == nil)
             else { return nil }
-            let etag = origin.etag.flatMap(Self.sendable)
-            let lastModified = isForeign ? nil : origin.lastModified.flatMap(Self.sendable)
+            let etag = Self.sendable(origin.etag)
+            let lastModified = isForeign ? nil : Self.sendable(origin.lastModified)
             guard etag != nil || lastModified != nil else { return nil }
             return Validators(
                 etag: etag, lastModified: lastModified, url: url, isDirect: answer?.route?.isRedirected != true)
         }
 
         /// The text, if it can be the value of a header field.
-        private static func sendable(_ text: String) -> String? {
-            let isPlain = !text.isEmpty && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
-            return isPlain && text.utf8.count <= 4096 ? text : nil
+        private static func sendable(_ text: String?) -> String? {
+            text.flatMap { !$0.isEmpty && HeaderRules.canBeSentBack($0) ? $0 : nil }
         }
     }
 

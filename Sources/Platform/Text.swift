@@ -29,11 +29,8 @@ extension String {
     /// The text, shortened so that it can stand in a sentence, with its length; data URLs and keys may be megabytes long.
     package var excerpt: String {
         guard utf8.count > 200 else { return self }
-        // Not in the middle of a character of several bytes.
-        let start = utf8.prefix(160).reversed().drop { $0 & 0xC0 == 0x80 }.count
-        let isWhole = utf8.dropFirst(160).first.map { $0 & 0xC0 != 0x80 } ?? true
-        let text = String(decoding: utf8.prefix(isWhole ? 160 : start - 1), as: UTF8.self)
-        return "\(text)… (\(utf8.count) bytes)"
+        // A place in the middle of a character of several bytes counts as its beginning.
+        return "\(self[..<utf8.index(startIndex, offsetBy: 160)])… (\(utf8.count) bytes)"
     }
 
     /// The parts one after the other.

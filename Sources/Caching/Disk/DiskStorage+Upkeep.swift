@@ -29,10 +29,10 @@ extension DiskStorage {
 
     /// Reads the next few images and takes out those that are not what was stored.
     private func checkSample() throws {
-        var filter = IndexReader.Filter(after: checkedUpTo.load(ordering: .relaxed), limit: 16)
+        var query = ListQuery(limit: 16, cursor: checkedUpTo.load(ordering: .relaxed))
         var verifier = Verifier(disk: self, repairs: true)
-        let count = try verifier.check(&filter)
-        checkedUpTo.store(count < filter.limit ? 0 : filter.after, ordering: .relaxed)
+        let count = try verifier.check(&query)
+        checkedUpTo.store(count < query.limit ? 0 : query.cursor, ordering: .relaxed)
     }
 
     /// The result of a full check; with repair, what was wrong is put right.
@@ -63,9 +63,7 @@ extension DiskStorage {
         repairs: Bool, report: (_ done: Int, _ total: Int) -> Void = { _, _ in }, isCancelled: () -> Bool = { false }
     ) throws(ImageError) -> Verification {
         var verifier = Verifier(disk: self, repairs: repairs)
-        do { try verifier.run(report: report, isCancelled: isCancelled) } catch {
-            throw ImageError.storage(error, folder: folder.path)
-        }
+        try reporting { try verifier.run(report: report, isCancelled: isCancelled) }
         return verifier.found
     }
 
@@ -161,14 +159,11 @@ extension DiskStorage {
     func list(_ query: ListQuery) throws(ImageError) -> (entries: [EntryDetails], next: Int64?) {
         // Opening the index may set the clock.
         _ = try totals()
-        let now = clock.now
+        var wanted = query
         // One more tells whether there is another page.
-        let filter = IndexReader.Filter(
-            after: query.cursor, host: query.host?.lowercased(), prefix: query.prefix, format: query.format?.rawValue,
-            storedFrom: query.maxAge.map { now - Int(min($0, 1e11)) },
-            storedTo: query.minAge.map { now - Int(min($0, 1e11).rounded(.up)) }, aliveAt: now, limit: query.limit + 1)
-        return try reporting {
-            let found = try index.surveying { try $0.entries(filter) } ?? IndexReader.Page()
+        (wanted.host, wanted.limit) = (query.host?.lowercased(), query.limit + 1)
+        return try reporting { [wanted, now = clock.now] in
+            let found = try index.surveying { try $0.entries(wanted, at: now) } ?? IndexReader.Page()
             let page = found.entries.prefix(query.limit)
             // Where some cannot be read, the page is shorter, but not the last.
             let last = found.entries.count > query.limit ? page.last?.row.number ?? found.last : found.last

@@ -52,9 +52,9 @@ extension EntryDetails {
 /// The condition for the entries of a list.
 public struct ListQuery: Sendable {
     /// The number of entries of a page; 100 by default.
-    public var limit = 100
+    public var limit: Int
     /// The cursor that the page before returned; 0 for the first.
-    public var cursor: Int64 = 0
+    public var cursor: Int64
     /// Only entries from this host.
     public var host: String?
     /// Only entries whose keys begin so.
@@ -66,6 +66,6 @@ public struct ListQuery: Sendable {
     /// Only entries stored at most so many seconds ago.
     public var maxAge: Double?
 
-    /// Everything.
-    public init() {}
+    /// Everything, so many at a time.
+    public init(limit: Int = 100, cursor: Int64 = 0) { (self.limit, self.cursor) = (limit, cursor) }
 }

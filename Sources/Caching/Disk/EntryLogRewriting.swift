@@ -21,9 +21,9 @@ struct EntryLogRewriting {
         defer { unlink(draft) }
         var size = EntryLog.headerSize
         try file.write(EntryLog.header(base: 0))
-        var filter = IndexReader.Filter(limit: 256)
+        var query = ListQuery(limit: 256)
         while true {
-            let page = try disk.index.surveying { [filter] in try $0.entries(filter) } ?? IndexReader.Page()
+            let page = try disk.index.surveying { [query] in try $0.entries(query) } ?? IndexReader.Page()
             var bytes: [UInt8] = []
             for entry in page.entries where entry.isIntact {
                 let record = entry.record.bytes
@@ -31,8 +31,8 @@ struct EntryLogRewriting {
             }
             try file.write(bytes)
             size += bytes.count
-            filter.after = page.last
-            if page.count < filter.limit { break }
+            query.cursor = page.last
+            if page.count < query.limit { break }
         }
         let base = EntryLog.header(base: size)
         _ = base.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, 0) }

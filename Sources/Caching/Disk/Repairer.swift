@@ -58,7 +58,7 @@ struct Repairer: Sendable {
             return disk.isExpired(row) ? nil : disk.record(key, row, path, found)
         }
         // Removed by hand is nobody's damage; anything else in the image's place is.
-        if isThere || unlink(path) == 0 { report(row) }
+        if isThere || unlink(path) == 0 { report(row.name) }
         unlink(path)
         try writer.remove(row.number)
         return nil
@@ -93,16 +93,14 @@ struct Repairer: Sendable {
             guard let row = try writer.row(number), row.modified == record.stamp?.modified else { return }
             // The index may be what is wrong.
             if try replace(row, with: disk.folder.blob(row.fileName), record.key, writer) != nil { return }
-            report(row)
+            report(row.name)
             unlink(disk.folder.blob(row.fileName))
             try writer.remove(row.number)
         }
     }
 
     /// Counts an image whose file is not what was stored, and logs it; by its hash, for URLs are private.
-    func report(_ row: IndexRow) { report(row.name) }
-
-    private func report(_ name: Digest) {
+    func report(_ name: Digest) {
         disk.damages.add(1, ordering: .relaxed)
         disk.logger.warning(
             "a cached image was changed by another program and has been taken out",

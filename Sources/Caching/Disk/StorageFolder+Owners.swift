@@ -66,8 +66,8 @@ extension StorageFolder {
     }
 
     private func setForeignIndexAside() throws {
-        let index = path + "/index.sqlite"
-        let files = [index, index + "-wal", index + "-shm", path + "/index.sound", EntryLog.path(in: self)]
+        let index = IndexFiles(in: self)
+        let files = [index.path, index.log, index.path + "-shm", index.mark, index.entryLog]
         guard try files.contains(where: { try FileStamp.existing($0).map { !trusts($0) } ?? false }) else { return }
         for file in files where rename(file, file + ".foreign") != 0 && errno != ENOENT {
             throw SystemError(errno, "move", file)

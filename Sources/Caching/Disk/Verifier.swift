@@ -36,11 +36,11 @@ struct Verifier {
             try disk.evictor.removeDueFiles()
         }
         let total = try index.totals().bytes
-        var filter = IndexReader.Filter(limit: 64)
+        var query = ListQuery(limit: 64)
         while !isCancelled() {
-            let count = try check(&filter)
+            let count = try check(&query)
             report(found.bytes, max(total, found.bytes))
-            guard count == filter.limit else { break }
+            guard count == query.limit else { break }
         }
         try removeUnreadable()
         for shard in try folder.shards where !isCancelled() {
@@ -58,12 +58,12 @@ struct Verifier {
         if repairs, index.isAdopting, !isCancelled() { try index.endAdopting() }
     }
 
-    /// Checks the next entries and moves the filter after them; returns their number.
-    mutating func check(_ filter: inout IndexReader.Filter) throws -> Int {
-        let page = try index.surveying { [filter] in try $0.entries(filter) } ?? IndexReader.Page()
+    /// Checks the next entries and moves the cursor after them; returns their number.
+    mutating func check(_ query: inout ListQuery) throws -> Int {
+        let page = try index.surveying { [query] in try $0.entries(query) } ?? IndexReader.Page()
         let corrected = try checkRecords(page.entries)
         for entry in page.entries where !corrected.contains(entry.row.number) { try check(entry.row) }
-        filter.after = page.last
+        query.cursor = page.last
         return page.count
     }
 
@@ -149,7 +149,7 @@ struct Verifier {
         let isGone = lstat(path, &status) != 0
         if repairs {
             if !isGone {
-                disk.repairer.report(current)
+                disk.repairer.report(current.name)
                 try folder.clearWay(for: path, kind: .file)
                 unlink(path)
             }

@@ -58,25 +58,6 @@ final class IndexReader: IndexReading {
 
     // MARK: Long work
 
-    /// The condition for the entries of a page.
-    struct Filter: Sendable, Equatable {
-        /// The number of the last entry of the page before.
-        var after: Int64 = 0
-        /// The host that the image came from.
-        var host: String?
-        /// The beginning of the key.
-        var prefix: String?
-        /// The format's name.
-        var format: String?
-        /// Stored at this moment or later.
-        var storedFrom: Int?
-        /// Stored at this moment or earlier.
-        var storedTo: Int?
-        /// Not expired at this moment.
-        var aliveAt: Int?
-        var limit = 100
-    }
-
     /// A part of the entries.
     struct Page: Sendable {
         /// The entries that can be read.
@@ -88,11 +69,17 @@ final class IndexReader: IndexReading {
     }
 
     /// The next page of entries, in the order of their numbers, which no use changes.
-    func entries(_ filter: Filter) throws(Failure) -> Page {
+    ///
+    /// - Parameter now: The cache's time, for entries that have not expired, and by which ages count; `nil` for entries of any.
+    func entries(_ query: ListQuery, at now: Int? = nil) throws(Failure) -> Page {
+        func moment(_ age: Double?, _ rule: FloatingPointRoundingRule) -> Int? {
+            guard let now, let age else { return nil }
+            return now - Int(min(age, 1e11).rounded(rule))
+        }
         var page = Page()
         page.entries = try connection.all(
-            .page, filter.after, filter.host, filter.prefix, filter.format, filter.storedFrom, filter.storedTo,
-            filter.aliveAt, filter.limit
+            .page, query.cursor, query.host, query.prefix, query.format?.rawValue, moment(query.maxAge, .towardZero),
+            moment(query.minAge, .up), now, query.limit
         ) { statement in
             page.count += 1
             page.last = Int64(statement.integer(0))
