@@ -74,6 +74,9 @@ package struct FileStamp: Equatable, Sendable {
         owner = status.st_uid
     }
 
+    /// The seconds since the last change. Files bear the time of the system, whatever the engine's clocks say.
+    package var age: Int { wallSeconds() - modified / 1_000_000_000 }
+
     /// `true` when it is the same file, not written since.
     package func matches(_ other: FileStamp) -> Bool {
         inode == other.inode && size == other.size && modified == other.modified

@@ -80,35 +80,24 @@ package enum Files {
     ///
     /// - Throws: When the folder cannot be read.
     package static func names(in path: String) throws(SystemError) -> [String] {
-        var names: [String] = []
-        try forEachName(in: path) { name in
-            names.append(name)
-            return true
-        }
-        return names
-    }
-
-    /// Calls `take` with each name in a folder, as long as it returns `true`; not at all where there is no folder, or a link
-    /// to one.
-    ///
-    /// - Throws: When the folder cannot be read.
-    package static func forEachName(in path: String, _ take: (String) -> Bool) throws(SystemError) {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        if descriptor < 0, [ENOENT, ENOTDIR, ELOOP].contains(errno) { return }
+        if descriptor < 0, [ENOENT, ENOTDIR, ELOOP].contains(errno) { return [] }
         guard descriptor >= 0, let folder = fdopendir(descriptor) else {
             let failure = SystemError(errno, "read the folder", path)
             if descriptor >= 0 { close(descriptor) }
             throw failure
         }
         defer { closedir(folder) }
+        var names: [String] = []
         errno = 0
         while let entry = readdir(folder) {
             let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if name != ".", name != "..", !take(name) { return }
+            if name != ".", name != ".." { names.append(name) }
             errno = 0
         }
         if errno != 0 { throw SystemError(errno, "read the folder", path) }
+        return names
     }
 }

@@ -169,7 +169,7 @@ extension DiskStorage {
         for root in paths {
             let other = StorageFolder(path: root)
             // The latest of those that an image had: the others stay for their leases.
-            let blobs = try other.hasBlobs ? other.placedBlobs(of: name).map { other.blob($0) } : []
+            let blobs = try other.placedBlobs(of: name).map { other.blob($0) }
             for path in extensions.map({ "\(root)/\(StorageFolder.fileName(name.hex, $0))" }) + blobs {
                 guard try FileStamp.existing(path) != nil else { continue }
                 let file = try Descriptor(reading: path)

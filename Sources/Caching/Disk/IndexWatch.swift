@@ -30,7 +30,7 @@ final class IndexWatch: Sendable {
         (self.index, self.folder, self.clock) = (index, folder, clock)
     }
 
-    private var mark: IndexMark { IndexMark(of: index.files, bootNumber: clock.bootNumber()) }
+    private var mark: IndexMark { IndexMark(of: index.files, bootNumber: index.clock.bootNumber) }
 
     /// Looks at the files before the index is opened for the first time.
     ///

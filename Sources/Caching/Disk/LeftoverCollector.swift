@@ -50,8 +50,7 @@ struct LeftoverCollector {
 
     private func isOld(_ path: String) -> Bool {
         guard let stamp = try? FileStamp.existing(path) else { return (try? Files.kind(path)) != nil }
-        // Files bear the time of the system, whatever the engine's clocks say.
-        return wallSeconds() - stamp.modified / 1_000_000_000 >= Self.ageLimit
+        return stamp.age >= Self.ageLimit
     }
 
     /// Undoes a store that was killed or left halfway: nobody heard that it was done.

@@ -34,7 +34,7 @@ package final class ResumeFolder: Sendable {
             return nil
         }
         guard let file = try? Descriptor("\(path)/\(identity().hex)", O_RDWR | O_NOFOLLOW | O_NONBLOCK),
-            Self.lock(file), let stamp = file.stamp, !Self.isOld(stamp),
+            Self.lock(file), let stamp = file.stamp, stamp.age < Self.ageLimit,
             let note = try? Files.read(file.path + ".note", followsLinks: false),
             lseek(file.number, 0, SEEK_END) == off_t(stamp.size)
         else { return nil }
@@ -72,7 +72,7 @@ package final class ResumeFolder: Sendable {
                 continue
             }
             guard let stamp = try FileStamp.existing(place) else { continue }
-            if Self.isOld(stamp) {
+            if stamp.age >= Self.ageLimit {
                 _ = Self.clear(place)
             } else {
                 let modified = place == newest?.path ? .max : stamp.modified
@@ -105,10 +105,6 @@ package final class ResumeFolder: Sendable {
             try Files.makeFolder(path)
         }
         try clean()
-    }
-
-    private static func isOld(_ stamp: FileStamp) -> Bool {
-        wallSeconds() - stamp.modified / 1_000_000_000 >= ageLimit
     }
 
     /// Locks a file, unless another process has it or it is no longer the one at its place.

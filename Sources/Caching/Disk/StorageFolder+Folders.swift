@@ -138,16 +138,7 @@ extension StorageFolder {
     }
 
     /// `true` when there are images, or were: the folder for them alone is made with the first thing that is written.
-    var hasBlobs: Bool {
-        get throws {
-            var isEmpty = true
-            try Files.forEachName(in: path + "/blobs") { _ in
-                isEmpty = false
-                return false
-            }
-            return !isEmpty
-        }
-    }
+    var hasBlobs: Bool { get throws { try !shards.isEmpty } }
 
     /// The bytes that the file system of the folder can still take, and its size; `nil` if it does not tell.
     var freeSpace: (available: Int, total: Int)? {

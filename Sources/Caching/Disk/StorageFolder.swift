@@ -335,9 +335,7 @@ package final class StorageFolder: Sendable {
         case .body(let body):
             if case .file = body.place { return 0 }
             return body.count
-        case .file(let path, _):
-            var status = stat()
-            return stat(path, &status) == 0 ? Int(status.st_size) : 0
+        case .file(let path, _): return FileStamp(following: path)?.size ?? 0
         }
     }
 

@@ -145,8 +145,7 @@ struct Verifier {
             // It may be readable again some day.
             return \Verification.unreadable
         }
-        var status = stat()
-        let isGone = lstat(path, &status) != 0
+        let isGone = (try? Files.kind(path)) == nil
         if repairs {
             if !isGone {
                 disk.repairer.report(current.name)

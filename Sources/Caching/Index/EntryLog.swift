@@ -91,9 +91,8 @@ final class EntryLog {
     private func open() {
         file = nil
         inode = nil
-        var status = stat()
         // What is no file of ours is nothing to write into.
-        if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { unlink(path) }
+        if let kind = try? Files.kind(path), kind != .file { unlink(path) }
         guard let opened = try? Descriptor(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW), let stamp = opened.stamp
         else {
             return

@@ -13,8 +13,7 @@ struct IndexReserve {
 
     /// Makes the reserve unless it is there, or the disk has no room for it beside an image or two.
     func keep() {
-        var status = stat()
-        guard lstat(path, &status) != 0, (try? folder.claim()) != nil, let space = folder.freeSpace else { return }
+        guard (try? Files.kind(path)) == nil, (try? folder.claim()) != nil, let space = folder.freeSpace else { return }
         let size = Self.size(space.total)
         guard space.available > 4 * size, let file = try? Descriptor(creating: path) else { return }
         if posix_fallocate(file.number, 0, off_t(size)) != 0 { unlink(path) }

@@ -79,8 +79,7 @@ final class SQLiteDatabase {
     ///
     /// - Parameter waitsUntil: See ``waitsUntil``.
     init(path: String, creates: Bool, waitsUntil: Int) throws(Failure) {
-        var status = stat()
-        if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+        if let kind = try? Files.kind(path), kind != .file {
             throw Failure(code: SQLITE_NOTADB, message: "\(path) is no file")
         }
         // SQLite tries some of what needs a lock for ten seconds whatever the reason.

@@ -7,11 +7,13 @@ protocol SQLiteValue {
 }
 
 extension Int64: SQLiteValue {
-    func bind(to statement: SQLiteStatement, at place: Int32) { statement.bind(place, self) }
+    func bind(to statement: SQLiteStatement, at place: Int32) { sqlite3_bind_int64(statement.handle, place, self) }
 }
 
 extension Int: SQLiteValue {
-    func bind(to statement: SQLiteStatement, at place: Int32) { statement.bind(place, Int64(self)) }
+    func bind(to statement: SQLiteStatement, at place: Int32) {
+        sqlite3_bind_int64(statement.handle, place, Int64(self))
+    }
 }
 
 extension String: SQLiteValue {
@@ -24,13 +26,13 @@ extension Digest: SQLiteValue {
 
 extension Optional: SQLiteValue where Wrapped: SQLiteValue {
     func bind(to statement: SQLiteStatement, at place: Int32) {
-        if let self { self.bind(to: statement, at: place) } else { statement.bindNull(place) }
+        if let self { self.bind(to: statement, at: place) } else { sqlite3_bind_null(statement.handle, place) }
     }
 }
 
 /// A prepared statement. Its connection closes after the last statement is gone.
 final class SQLiteStatement {
-    private let handle: OpaquePointer
+    fileprivate let handle: OpaquePointer
     /// Copies of bound values, in one piece: SQLite would allocate each on its own.
     private var copies: UnsafeMutableRawPointer?
     private var used = 0
@@ -53,10 +55,6 @@ final class SQLiteStatement {
             value.bind(to: self, at: place)
         }
     }
-
-    fileprivate func bind(_ place: Int32, _ value: Int64) { sqlite3_bind_int64(handle, place, value) }
-
-    fileprivate func bindNull(_ place: Int32) { sqlite3_bind_null(handle, place) }
 
     fileprivate func bind(_ place: Int32, _ value: String) {
         var value = value
