@@ -65,25 +65,19 @@ struct TapeExchange: Sendable, Equatable {
     ///
     /// - Returns: The exchange, and the offset of the body. `nil`: the text is malformed.
     static func parse(_ text: some RandomAccessCollection<UInt8>) -> (exchange: TapeExchange, bodyStart: Int)? {
-        var lines: [String] = []
-        var (line, offset, blank) = ([UInt8](), 0, 0)
-        for byte in text.prefix(headLimit) {
-            offset += 1
-            guard byte == UInt8(ascii: "\n") else {
-                line.append(byte)
-                continue
-            }
-            if line.isEmpty { blank += 1 }
-            lines.append(String(decoding: line, as: UTF8.self))
-            line = []
-            if blank == 2 { break }
-        }
-        guard blank == 2, lines.count >= 4, lines[1].isEmpty, let space = lines[0].firstIndex(of: " "),
-            let method = RequestMethod(rawValue: String(lines[0][..<space])),
-            let url = unescaped(lines[0][space...].dropFirst()),
-            let outcome = outcome(lines[2...].dropLast(), of: url)
+        // Each of its two parts ends with a blank line.
+        let (head, blank) = (text.prefix(headLimit), Array("\n\n".utf8))
+        guard let first = head.firstRange(of: blank), let second = head[first.upperBound...].firstRange(of: blank)
         else { return nil }
-        return (TapeExchange(url: url, method: method, outcome: outcome), offset)
+        let lines = head[..<second.lowerBound]
+            .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard lines.count >= 3, lines[1].isEmpty, let space = lines[0].firstIndex(of: " "),
+            let method = RequestMethod(rawValue: String(lines[0][..<space])),
+            let url = unescaped(lines[0][space...].dropFirst()), let outcome = outcome(lines[2...], of: url)
+        else { return nil }
+        let start = text.distance(from: text.startIndex, to: second.upperBound)
+        return (TapeExchange(url: url, method: method, outcome: outcome), start)
     }
 
     private static func outcome(_ lines: ArraySlice<String>, of url: String) -> Outcome? {
