@@ -10,10 +10,4 @@ package enum WidePipe {
     package static let capacity = 1 << 19
 
     package static func widen(_ descriptor: Int32) { hl_widen_pipe(descriptor, Int32(capacity)) }
-
-    /// The capacity now, in bytes; `nil` when it is no pipe.
-    package static func capacity(of descriptor: Int32) -> Int? {
-        let bytes = hl_pipe_capacity(descriptor)
-        return bytes < 0 ? nil : Int(bytes)
-    }
 }

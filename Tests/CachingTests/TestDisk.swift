@@ -148,6 +148,11 @@ final class CleaningLog: Sendable {
 }
 
 extension DiskStorage {
+    /// Stores an image, and waits until the file is at its place and the index knows it.
+    func store(_ content: Content, _ request: StoreRequest) throws(ImageError) -> Stored {
+        try BlockingWait.wait { queue, then in store(content, request, in: queue, then: then) }.get()
+    }
+
     /// Removes an image of all users, and waits for the disk.
     func remove(_ key: CacheKey, allVariants: Bool = false) throws(ImageError) -> Removal {
         try BlockingWait.wait { queue, then in

@@ -82,7 +82,7 @@ final class Peer: Sendable {
     func send(_ message: String) -> Bool { send(raw: message + "\n") }
 
     /// How many bytes the pipes to the connection and back hold.
-    var capacities: [Int?] { [input.withLock { $0 }, output.withLock { $0 }].map(WidePipe.capacity(of:)) }
+    var capacities: [Int?] { [input.withLock { $0 }, output.withLock { $0 }].map(pipeCapacity(of:)) }
 
     /// The end of what we say.
     func closeInput() {

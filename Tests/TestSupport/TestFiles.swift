@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Platform
 
@@ -19,6 +20,12 @@ package func overwrite(_ path: String, _ bytes: [UInt8], at offset: Int = 0, tru
     let descriptor = open(path, O_WRONLY | O_CREAT | (truncates ? O_TRUNC : 0), 0o644)
     _ = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
     close(descriptor)
+}
+
+/// The capacity of a pipe, in bytes; nil for anything else.
+package func pipeCapacity(of descriptor: Int32) -> Int? {
+    let bytes = hl_pipe_capacity(descriptor)
+    return bytes < 0 ? nil : Int(bytes)
 }
 
 /// Sets the time of a file's last change, in seconds since 1970.

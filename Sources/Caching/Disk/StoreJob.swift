@@ -14,11 +14,6 @@ extension DiskStorage {
         var transience: NotStoredReason?
     }
 
-    /// Stores an image and returns its record once the file is at its place and the index knows it.
-    func store(_ content: Content, _ request: StoreRequest) throws(ImageError) -> Stored {
-        try BlockingWait.wait { queue, then in store(content, request, in: queue, then: then) }.get()
-    }
-
     /// Stores an image: writes its bytes here, and leaves the rest to the thread that writes into the index now.
     ///
     /// - Parameters:

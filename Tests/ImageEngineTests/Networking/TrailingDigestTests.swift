@@ -61,7 +61,13 @@ import Testing
     }
 
     private func store(_ body: DownloadedBody) throws -> ImageRecord {
-        try engine.cache.disk.store(.body(body), StoreRequest(key: CacheKey("a"), header: try body.header())).record
+        try store(body, StoreRequest(key: CacheKey("a"), header: try body.header()))
+    }
+
+    private func store(_ body: DownloadedBody, _ request: StoreRequest) throws -> ImageRecord {
+        try BlockingWait.wait { queue, then in
+            engine.cache.disk.store(.body(body), request, in: queue, then: then)
+        }.get().record
     }
 
     @Test func smallPiecesAreWrittenTogether() throws {
@@ -131,7 +137,7 @@ import Testing
         #expect(now != bytes)
         #expect(try Self.known(body) == nil)
         let request = StoreRequest(key: CacheKey("a"), header: header)
-        let record = try engine.cache.disk.store(.body(body), request).record
+        let record = try store(body, request)
         #expect(record.checksum == Self.digest(now) && record.byteCount == now.count)
         #expect(try engine.cache.verify(repairs: false).isClean)
     }
