@@ -36,23 +36,14 @@ struct EntryLogRewriting {
         }
         let base = EntryLog.header(base: size)
         _ = base.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, 0) }
-        let (source, target) = (old.number, file.number)
         try disk.index.write { _ in
-            guard let stamp = FileStamp(path: path), stamp.inode == start.inode else { return }
-            let count = stamp.size - start.size
-            guard try Self.append(source, from: start.size, count, to: target) else { return }
+            guard let stamp = FileStamp(path: path), stamp.inode == start.inode, stamp.size >= start.size else {
+                return
+            }
+            let added = try old.bytes(stamp.size - start.size, at: start.size)
+            guard added.count == stamp.size - start.size else { return }
+            try file.write(added)
             rename(draft, path)
         }
-    }
-
-    /// Appends the end of one file to another; `false` when it is shorter.
-    private static func append(_ source: Int32, from offset: Int, _ count: Int, to target: Int32) throws -> Bool {
-        guard count > 0 else { return count == 0 }
-        var bytes = [UInt8](repeating: 0, count: count)
-        guard bytes.withUnsafeMutableBytes({ pread(source, $0.baseAddress, count, off_t(offset)) }) == count else {
-            return false
-        }
-        try bytes.withUnsafeBytes { try Files.writeAll($0, to: target, "entries.log") }
-        return true
     }
 }

@@ -73,12 +73,9 @@ final class EntryLog {
         if pending.isEmpty { return }
         defer { discard() }
         if file == nil || inode != self.inode { open() }
-        let number = file?.number ?? -1
-        guard number >= 0 else { return }
-        let count = pending.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
-        guard count == pending.count else { return file = nil }
-        size += count
-        written = (written.count + pendingCount, written.bytes + count)
+        guard (try? file?.write(pending)) != nil else { return file = nil }
+        size += pending.count
+        written = (written.count + pendingCount, written.bytes + pending.count)
     }
 
     /// Removes the file: no entry is left.
@@ -97,15 +94,12 @@ final class EntryLog {
         else {
             return
         }
-        var header = [UInt8](repeating: 0, count: Self.headerSize)
-        let isOurs =
-            header.withUnsafeMutableBytes { pread(opened.number, $0.baseAddress, $0.count, 0) } == Self.headerSize
-            && header.starts(with: Self.magic)
+        let header = (try? opened.bytes(Self.headerSize, at: 0)) ?? []
+        let isOurs = header.count == Self.headerSize && header.starts(with: Self.magic)
         size = stamp.size
         base = isOurs ? Int(min(header[8...].littleEndianNumber, 1 << 48)) : 0
         if size == 0 {
-            guard Self.header(base: 0).withUnsafeBytes({ Glibc.write(opened.number, $0.baseAddress, $0.count) }) > 0
-            else { return }
+            guard (try? opened.write(Self.header(base: 0))) != nil else { return }
             size = Self.headerSize
         }
         inode = stamp.inode

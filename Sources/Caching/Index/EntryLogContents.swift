@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 
 /// The records of an ``EntryLog`` file, found by the numbers of their entries: the last of each that is whole.
@@ -13,7 +12,6 @@ final class EntryLogContents: Sendable {
 
     /// The open file, so that one that is written anew meanwhile does not matter.
     private let file: Descriptor?
-    private let number: Int32
     private let places: [Int64: Place]
 
     /// Reads the file once. What is damaged in it is left out, and what follows is found again.
@@ -22,7 +20,6 @@ final class EntryLogContents: Sendable {
     init(of folder: StorageFolder) {
         guard let file = try? Descriptor(reading: EntryLog.path(in: folder)), let size = file.stamp?.size else {
             self.file = nil
-            number = -1
             places = [:]
             return
         }
@@ -33,7 +30,6 @@ final class EntryLogContents: Sendable {
             places[number] = Place(offset: offset, count: count, mark: mark)
         }
         self.places = places
-        number = file.number
         self.file = consume file
     }
 
@@ -42,10 +38,9 @@ final class EntryLogContents: Sendable {
 
     /// The record of an entry.
     func record(_ name: Digest) -> EntryRecord? {
-        guard let place = places[name.rowNumber] else { return nil }
-        var bytes = [UInt8](repeating: 0, count: place.count)
-        let count = bytes.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(place.offset)) }
-        guard count == place.count, EntryRecord.mark(of: bytes) == place.mark else { return nil }
+        guard let place = places[name.rowNumber], let bytes = try? file?.bytes(place.count, at: place.offset),
+            EntryRecord.mark(of: bytes) == place.mark
+        else { return nil }
         return EntryRecord(bytes: bytes).flatMap { $0.row.name == name ? $0 : nil }
     }
 

@@ -127,9 +127,7 @@ private final class DownloadLockFile: Sendable {
             status.st_mode & S_IFMT == S_IFREG
         else { return nil }
         (device, inode) = (status.st_dev, status.st_ino)
-        var secret = [UInt8](repeating: 0, count: Self.secretCount)
-        _ = pread(file.number, &secret, Self.secretCount, 0)
-        self.secret = secret
+        secret = (try? file.bytes(Self.secretCount, at: 0)) ?? []
         self.file = file
     }
 
@@ -139,11 +137,7 @@ private final class DownloadLockFile: Sendable {
     }
 
     private func offset(of identity: Digest) -> Int {
-        withUnsafeTemporaryAllocation(byteCount: secret.count + identity.bytes.count, alignment: 1) { text in
-            text.copyBytes(from: secret)
-            UnsafeMutableRawBufferPointer(rebasing: text[secret.count...]).copyBytes(from: identity.bytes)
-            return Int(Digest(of: UnsafeRawBufferPointer(text)).rowNumber >> 1)
-        }
+        (secret + identity.bytes).withUnsafeBytes { Int(Digest(of: $0).rowNumber >> 1) }
     }
 
     /// The place of a download's progress. Two may share one: then one looks livelier than it is.
