@@ -47,7 +47,7 @@ struct Repairer: Sendable {
                     row.modified = stamp.modified
                     try writer.correct(row)
                 }
-            } else if found != nil, let newer = try replace(row, with: path, key, writer) {
+            } else if found != nil, let newer = try replace(row, with: path, writer) {
                 (row, found) = newer
             } else {
                 found = try disk.folder.restore(row.name.hex, to: path, size: row.byteCount, modified: row.modified)
@@ -76,10 +76,8 @@ struct Repairer: Sendable {
 
     /// Enters a file that is another than its entry says, if its own checksum or the log of entries proves it: then the index
     /// is the older of the two.
-    func replace(
-        _ row: IndexRow, with path: String, _ key: CacheKey?, _ writer: IndexWriter
-    ) throws -> (IndexRow, FileStamp)? {
-        let finding = try examine(row.name, key: key, path: path, row.fileExtension)
+    func replace(_ row: IndexRow, with path: String, _ writer: IndexWriter) throws -> (IndexRow, FileStamp)? {
+        let finding = try examine(row.name, path, row.fileExtension)
         guard case .whole(var record, let stamp, isProven: true) = finding else { return nil }
         if record.row.key.isEmpty { (record.row.key, record.row.identifier) = (row.key, row.identifier) }
         return (try enter(record, stamp, writer), stamp)
@@ -92,7 +90,7 @@ struct Repairer: Sendable {
         try disk.index.write { writer in
             guard let row = try writer.row(number), row.modified == record.stamp?.modified else { return }
             // The index may be what is wrong.
-            if try replace(row, with: disk.folder.blob(row.fileName), record.key, writer) != nil { return }
+            if try replace(row, with: disk.folder.blob(row.fileName), writer) != nil { return }
             report(row.name)
             unlink(disk.folder.blob(row.fileName))
             try writer.remove(row.number)
@@ -126,10 +124,13 @@ struct Repairer: Sendable {
         // A file that was replaced may still be there for its lease: the latest counts.
         for file in try folder.placedBlobs(of: name) {
             let (path, fileExtension) = (folder.blob(file), String(file.dropFirst(name.hex.utf8.count + 1)))
-            switch try examine(name, key: key, path: path, fileExtension) {
+            switch try examine(name, path, fileExtension) {
             case .nothing: continue
             case .damaged: takeAway(path, name)
-            case .whole(let record, let stamp, _):
+            case .whole(var record, let stamp, _):
+                if record.row.key.isEmpty {
+                    (record.row.key, record.row.identifier) = (key.indexed, key.indexedIdentifier)
+                }
                 let row = try enter(record, stamp, writer)
                 return row.isEntry(of: key) ? disk.record(key, row, path, stamp) : nil
             }
@@ -141,7 +142,7 @@ struct Repairer: Sendable {
     /// that has a record of it.
     ///
     /// - Throws: ``SystemError`` if the file cannot be read now: that says nothing about it.
-    func examine(_ name: Digest, key: CacheKey?, path: String, _ fileExtension: String) throws -> Finding {
+    func examine(_ name: Digest, _ path: String, _ fileExtension: String) throws -> Finding {
         guard let stamp = try FileStamp.existing(path), disk.folder.trusts(stamp),
             let checksum = try disk.folder.existingChecksum(of: path)
         else {
@@ -157,9 +158,6 @@ struct Repairer: Sendable {
             (record.row.modified, record.row.allocated) = (stamp.modified, stamp.allocated)
             record.row.storedAt = min(record.row.storedAt, now)
             record.row.expiresAt = record.row.life.end(from: now)
-            if record.row.key.isEmpty, let key {
-                (record.row.key, record.row.identifier) = (key.indexed, key.indexedIdentifier)
-            }
             return .whole(record, stamp, isProven: true)
         }
         guard let header = try? ImageHeader(descriptor: file.number, count: stamp.size) else { return .nothing }
@@ -168,10 +166,9 @@ struct Repairer: Sendable {
         origin.facts.timing = header.timing
         let life = disk.life(nil)
         let row = IndexRow(
-            name: name, key: key?.indexed ?? "", identifier: key?.indexedIdentifier ?? "", fileExtension: fileExtension,
-            header: header, byteCount: stamp.size, allocated: stamp.allocated, checksum: checksum,
-            origin: origin, storedAt: now, expiresAt: life.end(from: now), life: life,
-            modified: stamp.modified, content: checksum.rowNumber)
+            name: name, key: "", identifier: "", fileExtension: fileExtension, header: header, byteCount: stamp.size,
+            allocated: stamp.allocated, checksum: checksum, origin: origin, storedAt: now,
+            expiresAt: life.end(from: now), life: life, modified: stamp.modified, content: checksum.rowNumber)
         return .whole(EntryRecord(row: row, metadata: nil), stamp, isProven: seal?.bears(name) ?? false)
     }
 
@@ -223,7 +220,7 @@ struct Repairer: Sendable {
                 let others = try disk.folder.placedAt(disk.folder.blob(other.fileName)), placed > others
             else { return }
         }
-        switch try examine(name, key: nil, path: path, fileExtension) {
+        switch try examine(name, path, fileExtension) {
         case .nothing: return
         case .damaged: takeAway(path, name)
         case .whole(let record, let stamp, _):

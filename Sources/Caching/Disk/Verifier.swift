@@ -98,11 +98,10 @@ struct Verifier {
         let row = damaged.row
         let path = folder.blob(row.fileName)
         try writer.remove(number)
-        switch try disk.repairer.examine(row.name, key: nil, path: path, row.fileExtension) {
-        case .whole(let record, let stamp, isProven: true) where !record.row.key.isEmpty:
-            try disk.repairer.enter(record, stamp, writer)
-        case .whole(var record, let stamp, _):
-            if row.isNamedByKey { (record.row.key, record.row.identifier) = (row.key, row.identifier) }
+        switch try disk.repairer.examine(row.name, path, row.fileExtension) {
+        case .whole(var record, let stamp, let isProven):
+            let isKnown = isProven && !record.row.key.isEmpty
+            if !isKnown, row.isNamedByKey { (record.row.key, record.row.identifier) = (row.key, row.identifier) }
             try disk.repairer.enter(record, stamp, writer)
         case .damaged: disk.repairer.takeAway(path, row.name)
         case .nothing: break
@@ -138,7 +137,7 @@ struct Verifier {
             let checksum = try folder.existingChecksum(of: path)
             let isSame = current.checksum == nil || checksum == current.checksum
             if FileStamp(path: path)?.size == current.byteCount, checksum != nil, isSame { return nil }
-            if repairs, try disk.repairer.replace(current, with: path, nil, writer) != nil {
+            if repairs, try disk.repairer.replace(current, with: path, writer) != nil {
                 return \Verification.corrected
             }
         } catch {
@@ -243,7 +242,7 @@ struct Verifier {
             } else {
                 let fileExtension = fileName.contains(".") ? String(fileName.dropFirst(hex.count + 1)) : ""
                 do {
-                    let finding = try disk.repairer.examine(name, key: nil, path: path, fileExtension)
+                    let finding = try disk.repairer.examine(name, path, fileExtension)
                     if case .whole(let record, let stamp, _) = finding {
                         if repairs, let writer { try disk.repairer.enter(record, stamp, writer) }
                         return \Verification.adopted

@@ -8,7 +8,7 @@ final class Lending: Sendable {
         let table: LeaseTable
         let generation: Int
         /// The time when the file was last seen in its place.
-        var checkedAt: Int
+        let checkedAt: Int
     }
 
     /// The longest lease, in seconds: a year. A longer one is damage, and would keep files for a century.
@@ -33,7 +33,6 @@ final class Lending: Sendable {
             if let found = open, found.generation == generation {
                 let isKnown = found.checkedAt == now || found.table.inode == nil
                 if isKnown, found.table.isWhole { return found.table }
-                open?.checkedAt = now
             }
             // Once a second, for somebody may have removed the file alone, and others would lend in another. Opening the
             // index anew may mean that the folder was replaced, but seldom does.
