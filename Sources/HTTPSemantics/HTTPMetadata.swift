@@ -172,39 +172,18 @@ extension HTTPMetadata {
 
     /// Reads the text form. `nil`: it is not one that this software writes.
     package init?(_ text: String) {
-        var moment: Int?
-        var initialAge: Int?
-        var date: Int?
-        var status = 200
-        var limits: String?
-        var passed: Set<String> = []
-        self.init([:], to: HTTPScope(), at: 0, wall: 0)
-        for line in text.split(separator: "\n") {
-            let value = String(line.dropFirst())
-            switch line.first {
-            case "r": moment = Int(value)
-            case "a": initialAge = Int(value)
-            case "d": date = Int(value)
-            case "s": status = Int(value) ?? 0
-            case "c": cacheControl = value
-            case "e": expires = value
-            case "v": vary = value.split(separator: ",").map(String.init)
-            case "o": isAlternative = true
-            case "q": isApproved = true
-            case "l": limits = value
-            case "w": passed = Set(value.split(separator: ",").map(String.init))
-            case "n": salt = value
-            case "h": variant = value
-            case "u": credentials = value
-            case "p": demand = value
-            default: break
-            }
-        }
-        guard let moment, let initialAge, let date, HTTPDate.years.contains(moment) else { return nil }
-        route = limits.map { RedirectConstraints($0, vary: passed) }
-        receivedAt = moment
-        self.initialAge = HTTPFreshness.clamped(initialAge)
-        self.date = date
-        self.status = status
+        var values: [Character: String] = [:]
+        for line in text.split(separator: "\n") { values[line[line.startIndex]] = String(line.dropFirst()) }
+        func number(_ letter: Character) -> Int? { values[letter].flatMap { Int($0) } }
+        func list(_ letter: Character) -> [String] { values[letter]?.split(separator: ",").map(String.init) ?? [] }
+        guard let moment = number("r"), HTTPDate.years.contains(moment), let age = number("a"), let date = number("d")
+        else { return nil }
+        self.init([:], to: HTTPScope(), at: moment, wall: date)
+        initialAge = HTTPFreshness.clamped(age)
+        if values["s"] != nil { status = number("s") ?? 0 }
+        (cacheControl, expires, vary) = (values["c"], values["e"], list("v"))
+        (isAlternative, isApproved) = (values["o"] != nil, values["q"] != nil)
+        route = values["l"].map { RedirectConstraints($0, vary: Set(list("w"))) }
+        (salt, variant, credentials, demand) = (values["n"] ?? "", values["h"], values["u"], values["p"])
     }
 }
