@@ -71,19 +71,14 @@ package struct Descriptor: ~Copyable, Sendable {
 
     /// The next `size` bytes, or those at `offset`; as many as there are.
     package func bytes(_ size: Int, at offset: Int? = nil) throws(SystemError) -> [UInt8] {
-        var failure: SystemError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            do throws(SystemError) {
-                while count < size {
-                    let rest = UnsafeMutableBufferPointer(rebasing: buffer[count...])
-                    let got = try read(into: UnsafeMutableRawBufferPointer(rest), at: offset.map { $0 + count })
-                    if got == 0 { break }
-                    count += got
-                }
-            } catch { failure = error }
+        try [UInt8](unsafeUninitializedCapacity: size) { (buffer, count) throws(SystemError) in
+            while count < size {
+                let rest = UnsafeMutableBufferPointer(rebasing: buffer[count...])
+                let got = try read(into: UnsafeMutableRawBufferPointer(rest), at: offset.map { $0 + count })
+                if got == 0 { break }
+                count += got
+            }
         }
-        if let failure { throw failure }
-        return bytes
     }
 
     /// Calls `body` with all bytes that are left, in pieces of up to 256 KiB.
