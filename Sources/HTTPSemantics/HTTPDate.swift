@@ -20,19 +20,18 @@ package enum HTTPDate {
         // The day of the week is redundant.
         guard let first = words.popFirst(), first.allSatisfy(\.isLetter), words.count == 4 else { return nil }
         guard let clock = words.first(where: { $0.contains(":") }),
-            let month = words.firstIndex(where: months.contains)
+            let month = words.lazy.compactMap({ months.firstIndex(of: $0) }).first
         else { return nil }
         let numbers = words.filter { $0.allSatisfy(\.isNumber) }
-        guard numbers.count == 2, let day = Int(numbers[0]), var year = Int(numbers[1]),
-            let monthNumber = months.firstIndex(of: words[month])
+        // The hour may have one digit, and the seconds may be missing.
+        let time = clock.split(separator: ":").map { Int($0) ?? .max }
+        guard numbers.count == 2, (2...3).contains(time.count), let day = Int(numbers[0]), var year = Int(numbers[1]),
+            year < 10_000
         else { return nil }
         if numbers[1].utf8.count == 2 { year += year < 70 ? 2000 : 1900 }
-        func padded(_ number: Int, _ width: Int) -> String {
-            let digits = String(number)
-            return String(repeating: "0", count: max(width - digits.count, 0)) + digits
-        }
-        let time = clock.utf8.count == 7 ? "0" + clock : clock
-        return ISO8601.seconds("\(padded(year, 4))-\(padded(monthNumber + 1, 2))-\(padded(day, 2))T\(time)Z")
+        return ISO8601.seconds(
+            year: year, month: month + 1, day: day, hour: time[0], minute: time[1],
+            second: time.count > 2 ? time[2] : 0)
     }
 
     /// The seconds since 1970 of a date in exactly one of the three forms. Any day of the week and any case of letters
