@@ -18,8 +18,10 @@ VipsImage *hv_crop(VipsImage *image, int left, int top, int width, int height) {
     MADE(vips_extract_area(image, &out, left, top, width, height, NULL));
 }
 
-VipsImage *hv_resize(VipsImage *image, double horizontal, double vertical) {
-    MADE(vips_resize(image, &out, horizontal, "vscale", vertical, NULL));
+VipsImage *hv_resize(VipsImage *image, double horizontal, double vertical, const char *kernel) {
+    int value = vips_enum_from_nick("hv_resize", VIPS_TYPE_KERNEL, kernel);
+    if (value < 0) return NULL;
+    MADE(vips_resize(image, &out, horizontal, "vscale", vertical, "kernel", value, NULL));
 }
 
 VipsImage *hv_fit(VipsImage *image, int width, int height) {

@@ -266,3 +266,20 @@ VipsImage *hv_resample(VipsImage *image, int width, int height) {
     g_object_unref(out);
     return NULL;
 }
+
+VipsImage *hv_nearest(VipsImage *image, int width, int height) {
+    VipsImage *out = hv_new_like(image, width, height);
+    if (!out) return NULL;
+    size_t size = VIPS_IMAGE_SIZEOF_PEL(image);
+    for (int64_t y = 0; y < height; y++) {
+        const uint8_t *row = VIPS_IMAGE_ADDR(image, 0, (int)((2 * y + 1) * image->Ysize / (2 * (int64_t)height)));
+        uint8_t *to = VIPS_IMAGE_ADDR(out, 0, (int)y);
+        for (int64_t x = 0; x < width; x++, to += size)
+            memcpy(to, row + (size_t)((2 * x + 1) * image->Xsize / (2 * (int64_t)width)) * size, size);
+        if (hv_is_late()) {
+            g_object_unref(out);
+            return NULL;
+        }
+    }
+    return out;
+}

@@ -91,6 +91,35 @@ final class CodecImage {
         return CodecImage(result, isInMemory: true)
     }
 
+    /// The image of another size, in which each pixel is the one of this image at its centre; in memory.
+    func nearest(to size: Extent) throws(RenderFailure) -> CodecImage {
+        let ready = try inMemory()
+        let result = withExtendedLifetime(ready) { hv_nearest(ready.handle, Int32(size.width), Int32(size.height)) }
+        guard let result else { throw .ofLibrary(.processingFailed) }
+        return CodecImage(result, isInMemory: true)
+    }
+
+    /// The part of that size that is the most interesting.
+    func mostInteresting(_ size: Extent, _ interest: Crop.Interest) throws(RenderFailure) -> Region {
+        var (left, top): (Int32, Int32) = (0, 0)
+        let byEntropy: Int32 = interest == .entropy ? 1 : 0
+        guard hv_find_interest(handle, Int32(size.width), Int32(size.height), byEntropy, &left, &top) == 0 else {
+            throw .ofLibrary(.processingFailed)
+        }
+        return Region(left: Int(left), top: Int(top), size: size)
+    }
+
+    /// The rectangle outside of which no sample differs from that of the first pixel by more than `tolerance`; nil when
+    /// there is none.
+    func bounds(_ tolerance: Double) throws(RenderFailure) -> Region? {
+        var (left, top, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+        guard hv_find_bounds(handle, tolerance, &left, &top, &width, &height) == 0 else {
+            throw .ofLibrary(.processingFailed)
+        }
+        guard width > 0 else { return nil }
+        return Region(left: Int(left), top: Int(top), size: Extent(width: Int(width), height: Int(height)))
+    }
+
     /// The images one below the other; all must have the same size and sample format.
     static func stacked(_ images: [CodecImage]) throws(RenderFailure) -> CodecImage {
         var handles: [OpaquePointer?] = images.map(\.handle)

@@ -15,6 +15,23 @@ struct Extent: Hashable {
     }
 }
 
+/// A rectangle of an image, in pixels.
+struct Region: Hashable {
+    var left: Int
+    var top: Int
+    var size: Extent
+
+    /// The smallest rectangle that contains this one and another.
+    func union(_ other: Region) -> Region {
+        let (left, top) = (min(left, other.left), min(top, other.top))
+        return Region(
+            left: left, top: top,
+            size: Extent(
+                width: max(self.left + size.width, other.left + other.size.width) - left,
+                height: max(self.top + size.height, other.top + other.size.height) - top))
+    }
+}
+
 /// The sizes of the results of processors, as plain arithmetic.
 enum Geometry {
     /// The size of an image that must fit within a box and keeps its aspect ratio; never larger than before
@@ -48,13 +65,63 @@ enum Geometry {
         return Extent(width: max(covered.width, target.width), height: max(covered.height, target.height))
     }
 
-    /// The position of a part of an image: `anchor × side − anchor × part`, limited to the image (Kingfisher's
-    /// `constrainedRect`).
-    static func part(of size: Extent, _ crop: Crop) -> (left: Int, top: Int, size: Extent) {
-        let part = Extent(width: min(crop.size.width, size.width), height: min(crop.size.height, size.height))
-        let left = Int((crop.anchorX * Double(size.width - part.width)).rounded())
-        let top = Int((crop.anchorY * Double(size.height - part.height)).rounded())
-        return (left, top, part)
+    /// The size of an image that fits within the ground of a pad.
+    static func fitted(_ size: Extent, by pad: Pad) -> Extent {
+        let factor = factor(size, pad.size.width, pad.size.height, covering: false)
+        return size.scaled(by: pad.upscale ? factor : min(1, factor))
+    }
+
+    /// The size of the part that a crop takes, limited to the image.
+    static func partSize(of size: Extent, _ crop: Crop) -> Extent {
+        let part =
+            crop.unit == .pixels
+            ? Extent(width: Int(crop.width), height: Int(crop.height))
+            : Extent(
+                width: max(1, Int((crop.width * Double(size.width)).rounded())),
+                height: max(1, Int((crop.height * Double(size.height)).rounded())))
+        return Extent(width: min(part.width, size.width), height: min(part.height, size.height))
+    }
+
+    /// The part of an image that is placed by what is cut off: `anchor × side − anchor × part`, limited to the image
+    /// (Kingfisher's `constrainedRect`).
+    static func part(of size: Extent, _ part: Extent, anchorX: Double, anchorY: Double) -> Region {
+        Region(
+            left: Int((anchorX * Double(size.width - part.width)).rounded()),
+            top: Int((anchorY * Double(size.height - part.height)).rounded()), size: part)
+    }
+
+    /// The rectangle that a crop names by its corner.
+    ///
+    /// - Throws: A failure that names the size of the image, when the rectangle does not lie within it.
+    static func rectangle(of size: Extent, _ crop: Crop, x: Double, y: Double) throws(RenderFailure) -> Region {
+        if crop.unit == .fraction {
+            // Both edges are rounded, so that parts that adjoin overlap nowhere and leave nothing out.
+            func edges(_ start: Double, _ length: Double, _ side: Int) -> (start: Int, length: Int) {
+                let first = min(Int((start * Double(side)).rounded()), side - 1)
+                return (first, max(1, min(Int(((start + length) * Double(side)).rounded()), side) - first))
+            }
+            let (across, down) = (edges(x, crop.width, size.width), edges(y, crop.height, size.height))
+            return Region(
+                left: across.start, top: down.start, size: Extent(width: across.length, height: down.length))
+        }
+        let region = Region(
+            left: Int(x), top: Int(y), size: Extent(width: Int(crop.width), height: Int(crop.height)))
+        guard region.left + region.size.width <= size.width, region.top + region.size.height <= size.height else {
+            throw RenderFailure(
+                .processingFailed,
+                "A crop of \(region.size.width) × \(region.size.height) pixels at \(region.left), \(region.top) is not within the picture, which has \(size.width) × \(size.height) pixels."
+            )
+        }
+        return region
+    }
+
+    /// The part of an image that lies around a focal point, as near as the edges allow.
+    static func part(of size: Extent, _ part: Extent, around focus: FocalPoint) -> Region {
+        func start(_ focus: Double, _ side: Int, _ part: Int) -> Int {
+            min(max(0, Int((focus * Double(side) - Double(part) / 2).rounded())), side - part)
+        }
+        return Region(
+            left: start(focus.x, size.width, part.width), top: start(focus.y, size.height, part.height), size: part)
     }
 
     private static func factor(_ size: Extent, _ width: Int, _ height: Int, covering: Bool) -> Double {
@@ -67,8 +134,11 @@ enum Geometry {
     static func target(of step: ImageProcessor?, _ size: Extent) -> Extent? {
         switch step {
         case .downsample(let box): downsampled(size, to: box)
-        case .resize(let resize): resized(size, by: resize)
+        // A decoder that shrinks does not deliver the pixels of the original.
+        case .resize(let resize): resize.kernel == .nearest ? nil : resized(size, by: resize)
+        case .pad(let pad): fitted(size, by: pad)
         case .roundCorner(let round): round.targetSize.map { covering(size, $0) }
+        case .circle(let circle): circle.target.map { covering(size, $0) }
         default: nil
         }
     }

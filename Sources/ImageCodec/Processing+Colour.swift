@@ -31,37 +31,60 @@ extension Processing {
     static func controlled(
         _ image: CodecImage, brightness: Double, contrast: Double, saturation: Double, exposure: Double
     ) throws(RenderFailure) -> CodecImage {
-        let image = try image.inRGB()
-        let depth = image.depth
-        var result = try image.hasAlpha ? image.applying { hv_extract_bands($0, 0, 3) } : image
-        if saturation != 1 {
-            let luma = [0.2126, 0.7152, 0.0722]
-            var matrix: [Double] = []
-            for row in 0..<3 {
-                for column in 0..<3 {
-                    matrix.append((1 - saturation) * luma[column] + (row == column ? saturation : 0))
+        try image.inRGB().changingColours { (image) throws(RenderFailure) in
+            var result = image
+            if saturation != 1 {
+                let luma = [0.2126, 0.7152, 0.0722]
+                var matrix: [Double] = []
+                for row in 0..<3 {
+                    for column in 0..<3 {
+                        matrix.append((1 - saturation) * luma[column] + (row == column ? saturation : 0))
+                    }
+                }
+                result = try result.applying { hv_recombine($0, matrix, 3) }.applying {
+                    hv_cast($0, Int32(image.depth))
                 }
             }
-            result = try result.applying { hv_recombine($0, matrix, 3) }.applying { hv_cast($0, Int32(depth)) }
-        }
-        if brightness != 0 || contrast != 1 || exposure != 0 {
-            let most = depth == 16 ? 65_535.0 : 255.0
+            guard brightness != 0 || contrast != 1 || exposure != 0 else { return result }
             let gain = pow(2, exposure)
-            let table = (0...Int(most)).map { sample in
-                let value = (Double(sample) / most - 0.5) * contrast + 0.5 + brightness
-                let lit = SRGB.encoded(SRGB.decoded(min(1, max(0, value))) * gain)
-                return (min(1, max(0, exposure == 0 ? value : lit)) * most).rounded()
-            }
-            if depth == 16 {
-                let samples = table.map { UInt16($0) }
-                result = try result.applying { hv_map($0, samples, Int32(samples.count), 16) }
-            } else {
-                let samples = table.map { UInt8($0) }
-                result = try result.applying { hv_map($0, samples, Int32(samples.count), 8) }
+            return try mapped(result) { sample in
+                let value = (sample - 0.5) * contrast + 0.5 + brightness
+                return exposure == 0 ? value : SRGB.encoded(SRGB.decoded(min(1, max(0, value))) * gain)
             }
         }
-        guard image.hasAlpha else { return result }
-        return try result.applying(with: try image.applying { hv_extract_bands($0, 3, 1) }) { hv_join_bands($0, $1) }
+    }
+
+    /// The image without alpha, each of its samples, as 0…1, put through a function, rounded and clipped.
+    static func mapped(
+        _ image: CodecImage, _ function: (Double) -> Double
+    ) throws(RenderFailure) -> CodecImage {
+        let most = image.depth == 16 ? 65_535.0 : 255.0
+        let table = (0...Int(most)).map { (min(1, max(0, function(Double($0) / most))) * most).rounded() }
+        if image.depth == 16 {
+            let samples = table.map { UInt16($0) }
+            return try image.applying { hv_map($0, samples, Int32(samples.count), 16) }
+        }
+        let samples = table.map { UInt8($0) }
+        return try image.applying { hv_map($0, samples, Int32(samples.count), 8) }
+    }
+
+    /// An unsharp mask: image + amount × (image − image blurred). The alpha stays as it is, and transparent pixels do not
+    /// count in the blurred image.
+    static func sharpened(_ image: CodecImage, _ sharpen: Sharpen) throws(RenderFailure) -> CodecImage {
+        let image = try image.inMemory()
+        let count = Int32(image.hasAlpha ? image.bands - 1 : image.bands)
+        let blurred = try blurred(image, sigma: sharpen.radius).applying { hv_extract_bands($0, 0, count) }
+        return try image.changingColours { (colours) throws(RenderFailure) in
+            try colours.applying(with: blurred) { hv_sharpen($0, $1, sharpen.amount, Int32(image.depth)) }
+        }
+    }
+
+    /// The image as squares of one colour, the mean of each.
+    static func pixelated(_ image: CodecImage, side: Int) throws(RenderFailure) -> CodecImage {
+        let (across, down) = (Int32(min(side, image.width)), Int32(min(side, image.height)))
+        return try image.inMemory().premultiplied { (image) throws(RenderFailure) in
+            try image.applying { hv_pixelate($0, across, down) }
+        }
     }
 
     /// The image with an opacity, composited onto a background of one colour, or onto a transparent one.

@@ -24,11 +24,28 @@ extension Processing {
             hv_multiply_alpha($0, $1, depth)
         }
         let cut = try clear.applying { hv_extract_bands($0, 0, 3) }.applying(with: alpha) { hv_join_bands($0, $1) }
-        guard let ground = round.background else { return cut }
-        if ground.alpha == 255 {
-            return try cut.applying { hv_flatten($0, ground.channels(depth: image.depth), 3) }
-        }
-        return try composited(cut, alpha: 1, on: ground, by: "over")
+        return try grounded(cut, on: round.background)
+    }
+
+    /// An image with alpha on a ground of a colour; unchanged when that is `nil`.
+    static func grounded(_ image: CodecImage, on colour: RecipeColor?) throws(RenderFailure) -> CodecImage {
+        guard let colour else { return image }
+        if colour.alpha == 255 { return try image.applying { hv_flatten($0, colour.channels(depth: image.depth), 3) } }
+        return try composited(image, alpha: 1, on: colour, by: "over")
+    }
+
+    /// The largest circle around the middle of the image; with a diameter, of the image resized until it covers that.
+    static func cutToCircle(
+        _ image: CodecImage, _ circle: Circle, _ limits: RenderLimits
+    ) throws(RenderFailure) -> CodecImage {
+        let side = min(image.width, image.height)
+        let square = Geometry.part(
+            of: image.extent, Extent(width: side, height: side), anchorX: 0.5, anchorY: 0.5)
+        guard
+            let round = try? RoundCorner(
+                radius: .fraction(0.5), targetSize: circle.target, background: circle.background)
+        else { return image }
+        return try rounded(circle.target == nil ? cut(image.inMemory(), to: square) : image, round, limits)
     }
 
     /// The image with a line along the edges, inside the image (Kingfisher's BorderImageProcessor: a rounded rectangle
@@ -107,5 +124,12 @@ struct RoundedShape {
             }
         }
         return samples
+    }
+}
+
+extension Circle {
+    /// The square around the circle, when it has a diameter.
+    var target: PixelSize? {
+        diameter.flatMap { side in try? PixelSize(width: Double(side), height: Double(side)) }
     }
 }

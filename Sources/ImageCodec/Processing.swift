@@ -11,16 +11,27 @@ enum Processing {
     ) throws(RenderFailure) -> CodecImage {
         switch step {
         case .downsample(let box): return try resized(image, to: Geometry.downsampled(image.extent, to: box), limits)
-        case .resize(let resize): return try resized(image, to: Geometry.resized(image.extent, by: resize), limits)
-        case .crop(let crop): return try cropped(image, crop)
+        case .resize(let resize): return try resized(image, by: resize, limits)
+        case .crop, .trim:
+            let image = try image.inMemory()
+            return try cut(image, to: try part(of: image, by: step) ?? Region(left: 0, top: 0, size: image.extent))
+        case .pad(let pad): return try padded(image, pad, limits)
+        case .flip(let flip): return try flipped(image, flip)
         case .roundCorner(let round): return try rounded(image, round, limits)
+        case .circle(let circle): return try cutToCircle(image, circle, limits)
         case .blur(let blur): return try blurred(image, sigma: blur.radius)
+        case .sharpen(let sharpen): return try sharpened(image, sharpen)
+        case .pixelate(let pixelate): return try pixelated(image, side: pixelate.size)
         case .overlay(let overlay): return try overlaid(image, overlay)
         case .tint(let color): return try tinted(image, color)
         case .colorControls(let controls):
             return try controlled(
                 image, brightness: controls.brightness, contrast: controls.contrast, saturation: controls.saturation,
                 exposure: controls.inputEV)
+        case .gamma(let gamma):
+            return try image.changingColours { (colours) throws(RenderFailure) in
+                try mapped(colours) { pow($0, 1 / gamma.gamma) }
+            }
         case .blackWhite:
             // Kingfisher's BlackWhiteProcessor is ColorControlsProcessor(brightness: 0, contrast: 1, saturation: 0, inputEV: 0.7).
             return try controlled(image, brightness: 0, contrast: 1, saturation: 0, exposure: 0.7)
@@ -36,18 +47,19 @@ enum Processing {
     }
 
     static func resized(
-        _ image: CodecImage, to size: Extent, _ limits: RenderLimits
+        _ image: CodecImage, to size: Extent, by kernel: ResizeKernel = .lanczos3, _ limits: RenderLimits
     ) throws(RenderFailure) -> CodecImage {
         try limits.check(width: size.width, height: size.height)
-        return try image.resized(to: size)
+        return try image.resized(to: size, by: kernel)
     }
 
-    private static func cropped(_ image: CodecImage, _ crop: Crop) throws(RenderFailure) -> CodecImage {
-        let part = Geometry.part(of: image.extent, crop)
-        if part.size == image.extent { return image }
-        return try image.applying {
-            hv_crop($0, Int32(part.left), Int32(part.top), Int32(part.size.width), Int32(part.size.height))
-        }
+    private static func resized(
+        _ image: CodecImage, by resize: Resize, _ limits: RenderLimits
+    ) throws(RenderFailure) -> CodecImage {
+        let whole = try resized(image, to: Geometry.resized(image.extent, by: resize), by: resize.kernel, limits)
+        guard let focus = resize.focus, let width = resize.width, let height = resize.height else { return whole }
+        let size = Extent(width: min(width, whole.width), height: min(height, whole.height))
+        return try cut(whole.inMemory(), to: Geometry.part(of: whole.extent, size, around: focus))
     }
 
     /// Rotates an image. Multiples of 90 degrees move pixels; other angles resample them (bicubic) onto a larger canvas
@@ -72,7 +84,7 @@ enum Processing {
     ///
     /// Above 16 pixels the image is blurred at a reduced size at which the radius is 8: the details that this loses are
     /// blurred away anyway.
-    private static func blurred(_ image: CodecImage, sigma: Double) throws(RenderFailure) -> CodecImage {
+    static func blurred(_ image: CodecImage, sigma: Double) throws(RenderFailure) -> CodecImage {
         guard sigma > 0 else { return image }
         return try image.premultiplied { (image) throws(RenderFailure) in
             guard sigma > 16 else { return try image.applying { hv_blur($0, sigma) } }
@@ -120,19 +132,35 @@ extension CodecImage {
         return try result.applying { hv_unpremultiply($0, Int32(depth)) }
     }
 
-    /// The image resampled with a Lanczos kernel of three lobes.
-    func resized(to size: Extent) throws(RenderFailure) -> CodecImage {
+    /// The result of an operation on the colours alone; the alpha stays as it is.
+    func changingColours(
+        _ operation: (CodecImage) throws(RenderFailure) -> CodecImage
+    ) throws(RenderFailure) -> CodecImage {
+        guard hasAlpha else { return try operation(self) }
+        let count = Int32(bands - 1)
+        let alpha = try applying { hv_extract_bands($0, count, 1) }
+        return try operation(try applying { hv_extract_bands($0, 0, count) }).applying(with: alpha) {
+            hv_join_bands($0, $1)
+        }
+    }
+
+    /// The image resampled; by default with a Lanczos kernel of three lobes.
+    func resized(to size: Extent, by kernel: ResizeKernel = .lanczos3) throws(RenderFailure) -> CodecImage {
         guard size != extent else { return self }
-        if let result = try resampled(to: size) { return result }
-        return try premultiplied { (image) throws(RenderFailure) in try image.plainlyResized(to: size) }
+        if kernel == .nearest { return try nearest(to: size) }
+        if kernel == .lanczos3, let result = try resampled(to: size) { return result }
+        return try premultiplied { (image) throws(RenderFailure) in try image.plainlyResized(to: size, by: kernel) }
     }
 
     /// The image resampled without regard to alpha: it has no alpha channel, or its colours are premultiplied.
-    func plainlyResized(to size: Extent) throws(RenderFailure) -> CodecImage {
+    func plainlyResized(
+        to size: Extent, by kernel: ResizeKernel = .lanczos3
+    ) throws(RenderFailure) -> CodecImage {
         guard size != extent else { return self }
-        if !hasAlpha, let result = try resampled(to: size) { return result }
+        if kernel == .lanczos3, !hasAlpha, let result = try resampled(to: size) { return result }
         let result = try applying {
-            hv_resize($0, Double(size.width) / Double(width), Double(size.height) / Double(height))
+            hv_resize(
+                $0, Double(size.width) / Double(width), Double(size.height) / Double(height), kernel.rawValue)
         }
         guard result.extent != size else { return result }
         return try result.applying { hv_fit($0, Int32(size.width), Int32(size.height)) }

@@ -3,10 +3,10 @@ internal import ImageRecipes
 
 /// Computes the images of a request.
 struct Renderer {
-    let request: RenderRequest
+    var request: RenderRequest
     let decoder: Decoder
     /// The result of each output: its frames, or the failure.
-    private(set) var results: [Result<[CodecImage], RenderFailure>]
+    var results: [Result<[CodecImage], RenderFailure>]
 
     init(_ request: RenderRequest, _ decoder: Decoder) {
         self.request = request
@@ -31,6 +31,7 @@ struct Renderer {
         } else {
             try decoder.limits.check(
                 width: decoder.coded.width, height: decoder.coded.height, frames: decoder.frameCount)
+            for number in whole { try settleParts(ofOutput: number) }
             try runFrames()
         }
     }
@@ -105,23 +106,38 @@ struct Renderer {
 
     /// The result of the first step. The source may be smaller than its nominal size, because it was shrunk during
     /// decoding.
-    private func first(
+    func first(
         _ step: ImageProcessor, _ base: CodecImage, _ nominal: Extent
     ) throws(RenderFailure) -> CodecImage {
         guard let target = Geometry.target(of: step, nominal) else {
             return try Processing.apply(step, try Upright.whole(base), decoder.limits)
         }
         try decoder.limits.check(width: target.width, height: target.height)
-        let sized = try Upright.sized(base, to: target)
-        if case .roundCorner = step { return try Processing.apply(step, sized, decoder.limits) }
-        return sized
+        switch step {
+        case .downsample: return try Upright.sized(base, to: target)
+        case .resize(let resize) where resize.focus == nil:
+            return try Upright.sized(base, to: target, by: resize.kernel)
+        case .resize(let resize):
+            return try Processing.apply(
+                step, try Upright.sized(base, to: target, by: resize.kernel), decoder.limits)
+        default: return try Processing.apply(step, try Upright.sized(base, to: target), decoder.limits)
+        }
     }
 
     private mutating func run(_ plan: RenderPlan, _ place: Int, _ image: CodecImage) {
         let node = plan.nodes[place]
         do throws(RenderFailure) {
             let result = node.outputs.count + node.children.count > 1 ? try image.inMemory() : image
-            for number in node.outputs { append(try result.inMemory(), toOutput: number) }
+            for number in node.outputs {
+                do throws(RenderFailure) {
+                    // What a step made larger keeps the limits too, with all frames.
+                    let frames = takesAnimation(request.outputs[number]) ? decoder.frameCount : 1
+                    try decoder.limits.check(width: result.width, height: result.height, frames: frames)
+                    append(try result.inMemory(), toOutput: number)
+                } catch {
+                    fail([number], error)
+                }
+            }
             for child in node.children {
                 do throws(RenderFailure) {
                     run(plan, child, try Processing.apply(plan.nodes[child].step, result, decoder.limits))
@@ -155,8 +171,10 @@ enum Upright {
     }
 
     /// An image resized to the displayed size `size`, in memory. The source is read once, from top to bottom.
-    static func sized(_ image: CodecImage, to size: Extent) throws(RenderFailure) -> CodecImage {
-        let sized = try image.resized(to: image.orientation >= 5 ? size.turned : size).inMemory()
+    static func sized(
+        _ image: CodecImage, to size: Extent, by kernel: ResizeKernel = .lanczos3
+    ) throws(RenderFailure) -> CodecImage {
+        let sized = try image.resized(to: image.orientation >= 5 ? size.turned : size, by: kernel).inMemory()
         return try plain(sized.orientation > 1 ? try sized.applying { hv_autorotate($0) } : sized)
     }
 

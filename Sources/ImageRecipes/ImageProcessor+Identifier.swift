@@ -21,11 +21,28 @@ extension ImageProcessor {
         case .resize(let resize):
             return optional("width", resize.width?.description) + optional("height", resize.height?.description)
                 + [("mode", resize.mode.rawValue), ("upscale", "\(resize.upscale)")]
+                + optional("kernel", resize.kernel == .lanczos3 ? nil : resize.kernel.rawValue)
+                + optional("focus", resize.focus.map { "\(number($0.x))x\(number($0.y))" })
         case .crop(let crop):
-            return [
-                ("width", "\(crop.size.width)"), ("height", "\(crop.size.height)"), ("x", number(crop.anchorX)),
-                ("y", number(crop.anchorY)),
-            ]
+            let size = [("width", number(crop.width)), ("height", number(crop.height))]
+            let unit = optional("unit", crop.unit == .pixels ? nil : crop.unit.rawValue)
+            switch crop.place {
+            // `x` and `y` have always been those of the anchor here.
+            case .anchor(let x, let y): return size + unit + [("x", number(x)), ("y", number(y))]
+            case .corner(let x, let y): return size + unit + [("left", number(x)), ("top", number(y))]
+            case .interest(let interest): return size + unit + [("anchor", interest.rawValue)]
+            }
+        case .pad(let pad):
+            return [("width", "\(pad.size.width)"), ("height", "\(pad.size.height)")]
+                + optional("background", pad.background?.text)
+                + [("gravity", pad.gravity.rawValue), ("upscale", "\(pad.upscale)")]
+        case .trim(let trim): return [("tolerance", number(trim.tolerance))]
+        case .flip(let flip): return [("horizontal", "\(flip.horizontal)"), ("vertical", "\(flip.vertical)")]
+        case .circle(let circle):
+            return optional("diameter", circle.diameter?.description) + optional("background", circle.background?.text)
+        case .sharpen(let sharpen): return [("radius", number(sharpen.radius)), ("amount", number(sharpen.amount))]
+        case .pixelate(let pixelate): return [("size", "\(pixelate.size)")]
+        case .gamma(let gamma): return [("gamma", number(gamma.gamma))]
         case .roundCorner(let round):
             return [("radius", round.radius.text), ("corners", round.corners.text)]
                 + optional("target", round.targetSize.map { "\($0.width)x\($0.height)" })

@@ -10,10 +10,17 @@ extension ImageProcessor {
             return .resize(
                 try Resize(
                     width: resize.width.map { Double($0) * factor }, height: resize.height.map { Double($0) * factor },
-                    mode: resize.mode, upscale: resize.upscale))
-        case .crop(let crop):
-            return .crop(
-                try Crop(size: try crop.size.scaled(by: factor), anchorX: crop.anchorX, anchorY: crop.anchorY))
+                    mode: resize.mode, upscale: resize.upscale, kernel: resize.kernel, focus: resize.focus))
+        case .crop(let crop): return .crop(try crop.scaled(by: factor))
+        case .pad(let pad):
+            return .pad(
+                try Pad(
+                    size: try pad.size.scaled(by: factor), background: pad.background, gravity: pad.gravity,
+                    upscale: pad.upscale))
+        case .circle(let circle):
+            return .circle(
+                try Circle(
+                    diameter: circle.diameter.map { Double($0) * factor }, background: circle.background))
         case .roundCorner(let round):
             var target = round.targetSize
             if let size = target { target = try size.scaled(by: factor) }
@@ -22,12 +29,16 @@ extension ImageProcessor {
                     radius: round.radius.scaled(by: factor), corners: round.corners, targetSize: target,
                     background: round.background))
         case .blur(let blur): return .blur(try Blur(radius: blur.radius * factor))
+        case .sharpen(let sharpen):
+            return .sharpen(try Sharpen(radius: sharpen.radius * factor, amount: sharpen.amount))
+        case .pixelate(let pixelate): return .pixelate(try Pixelate(size: Double(pixelate.size) * factor))
         case .border(let border):
             return .border(
                 try Border(
                     color: border.color, width: border.width * factor, radius: border.radius.scaled(by: factor),
                     corners: border.corners))
-        case .overlay, .tint, .colorControls, .blackWhite, .blend, .compositing, .rotate, .format: return self
+        case .trim, .flip, .rotate, .overlay, .tint, .colorControls, .gamma, .blackWhite, .blend, .compositing, .format:
+            return self
         }
     }
 }

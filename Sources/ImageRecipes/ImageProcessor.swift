@@ -10,16 +10,32 @@ public enum ImageProcessor: Hashable, Sendable {
     case resize(Resize)
     /// Cuts out a part of the image.
     case crop(Crop)
+    /// Makes the image fit within a size and lays it on a ground of exactly that size.
+    case pad(Pad)
+    /// Removes margins of the colour of the first pixel.
+    case trim(Trim)
+    /// Exchanges left and right, top and bottom, or both.
+    case flip(Flip)
+    /// Rotates the image.
+    case rotate(Rotation)
     /// Rounds the corners and makes them transparent.
     case roundCorner(RoundCorner)
+    /// Cuts out the largest circle around the middle.
+    case circle(Circle)
     /// Blurs the image.
     case blur(Blur)
+    /// Sharpens the image.
+    case sharpen(Sharpen)
+    /// Makes squares of one colour.
+    case pixelate(Pixelate)
     /// Draws a colour over the image.
     case overlay(Overlay)
     /// Gives every pixel that is not transparent the colour and keeps its alpha (Core Image's source-in).
     case tint(RecipeColor)
     /// Changes brightness, contrast, saturation and exposure.
     case colorControls(ColorControls)
+    /// Makes the middle tones lighter or darker.
+    case gamma(Gamma)
     /// Converts the image to greys: saturation 0 and an exposure of 0.7 stops, as Kingfisher does.
     case blackWhite
     /// Draws a line along the edges.
@@ -28,15 +44,14 @@ public enum ImageProcessor: Hashable, Sendable {
     case blend(Blend)
     /// Composites the image with a colour by a Porter–Duff operation.
     case compositing(Compositing)
-    /// Rotates the image.
-    case rotate(Rotation)
     /// Sets the format of the result. The last one of a chain applies; it changes no pixels.
     case format(FormatChange)
 
     /// The names in the protocol, in the order of the documentation.
     public static let names = [
-        "downsample", "resize", "crop", "roundCorner", "blur", "overlay", "tint", "colorControls", "blackWhite",
-        "border", "blend", "compositing", "rotate", "format",
+        "downsample", "resize", "crop", "pad", "trim", "flip", "rotate", "roundCorner", "circle", "blur", "sharpen",
+        "pixelate", "overlay", "tint", "colorControls", "gamma", "blackWhite", "border", "blend", "compositing",
+        "format",
     ]
 
     /// The name in the protocol.
@@ -45,23 +60,36 @@ public enum ImageProcessor: Hashable, Sendable {
         case .downsample: "downsample"
         case .resize: "resize"
         case .crop: "crop"
+        case .pad: "pad"
+        case .trim: "trim"
+        case .flip: "flip"
+        case .rotate: "rotate"
         case .roundCorner: "roundCorner"
+        case .circle: "circle"
         case .blur: "blur"
+        case .sharpen: "sharpen"
+        case .pixelate: "pixelate"
         case .overlay: "overlay"
         case .tint: "tint"
         case .colorControls: "colorControls"
+        case .gamma: "gamma"
         case .blackWhite: "blackWhite"
         case .border: "border"
         case .blend: "blend"
         case .compositing: "compositing"
-        case .rotate: "rotate"
         case .format: "format"
         }
     }
 
     /// `true` when the processor leaves every image unchanged, so that it can be removed from a chain.
     public var isIdentity: Bool {
-        if case .blur(let blur) = self { blur.radius == 0 } else { false }
+        switch self {
+        case .blur(let blur): blur.radius == 0
+        case .sharpen(let sharpen): sharpen.radius == 0 || sharpen.amount == 0
+        case .pixelate(let pixelate): pixelate.size == 1
+        case .gamma(let gamma): gamma.gamma == 1
+        default: false
+        }
     }
 
     /// The number of pixels in a frame up to which an image is resampled in memory by this module's own arithmetic.
@@ -79,8 +107,31 @@ public enum ImageProcessor: Hashable, Sendable {
     /// `true` when the processor first changes the size of the image, so that as a first step the decoder can do that.
     public var isResampling: Bool {
         switch self {
-        case .downsample, .resize: true
+        case .downsample, .pad: true
+        // The nearest pixel is one of the original, which a decoder that shrinks does not deliver.
+        case .resize(let resize): resize.kernel != .nearest
         case .roundCorner(let round): round.targetSize != nil
+        case .circle(let circle): circle.diameter != nil
+        default: false
+        }
+    }
+
+    /// `true` when the part that the processor takes depends on the pixels: of an animation, one part is taken of all frames.
+    public var dependsOnPixels: Bool {
+        switch self {
+        case .trim: true
+        case .crop(let crop): if case .interest = crop.place { true } else { false }
+        default: false
+        }
+    }
+
+    /// `true` when the processor may make pixels of an opaque image transparent.
+    public var makesAlpha: Bool {
+        switch self {
+        case .roundCorner(let round): round.background?.alpha != 255
+        case .circle(let circle): circle.background?.alpha != 255
+        case .pad(let pad): pad.background?.alpha != 255
+        case .rotate(.degrees(let degrees)): degrees.truncatingRemainder(dividingBy: 90) != 0
         default: false
         }
     }

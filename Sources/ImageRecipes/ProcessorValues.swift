@@ -78,6 +78,33 @@ public enum ResizeMode: String, Hashable, Sendable, CaseIterable {
     case aspectFill
 }
 
+/// The weights by which the pixels of a resized image are made of those of the original, by their names in libvips. Where
+/// an image becomes larger, `mitchell` and `lanczos2` are cubic.
+public enum ResizeKernel: String, Hashable, Sendable, CaseIterable {
+    /// Each pixel is the one of the original at its centre: sharp squares, for pixel art.
+    case nearest
+    case linear
+    case cubic
+    case mitchell
+    case lanczos2
+    /// The default.
+    case lanczos3
+}
+
+/// A point of an image as fractions of its width and height.
+public struct FocalPoint: Hashable, Sendable {
+    /// 0 for the left edge, 1 for the right edge.
+    public let x: Double
+    /// 0 for the top, 1 for the bottom.
+    public let y: Double
+
+    /// A point. Default: the middle.
+    public init(x: Double = 0.5, y: Double = 0.5) throws(RecipeError) {
+        self.x = try RecipeValue.number(x, 0...1, "focus.x")
+        self.y = try RecipeValue.number(y, 0...1, "focus.y")
+    }
+}
+
 /// The ways to blend an image with a colour below it (W3C Compositing and Blending, section 9).
 public enum BlendMode: String, Hashable, Sendable, CaseIterable {
     case normal, multiply, screen, overlay, darken, lighten, colorDodge, colorBurn, hardLight, softLight, difference

@@ -10,8 +10,19 @@ public struct Resize: Hashable, Sendable {
     /// image that keeps its aspect ratio keeps its size.
     public let upscale: Bool
 
+    /// The weights by which pixels are made of others.
+    public let kernel: ResizeKernel
+    /// The point of the image that stays as near to the middle as possible when what exceeds the size is cut off; nothing
+    /// is cut off when `nil`.
+    public let focus: FocalPoint?
+
     /// A new size; at least one side must be given.
-    public init(width: Double?, height: Double?, mode: ResizeMode = .none, upscale: Bool = false) throws(RecipeError) {
+    ///
+    /// - Throws: ``RecipeError`` also for a focal point without both sides and the mode `aspectFill`.
+    public init(
+        width: Double?, height: Double?, mode: ResizeMode = .none, upscale: Bool = false,
+        kernel: ResizeKernel = .lanczos3, focus: FocalPoint? = nil
+    ) throws(RecipeError) {
         guard width != nil || height != nil else {
             throw RecipeError(parameter: "width", expected: "a width, a height or both", received: "neither")
         }
@@ -19,23 +30,13 @@ public struct Resize: Hashable, Sendable {
         if let height { self.height = try RecipeValue.length(height, "height") } else { self.height = nil }
         self.mode = self.width == nil || self.height == nil ? .aspectFit : mode
         self.upscale = upscale
-    }
-}
-
-/// The parameters of ``ImageProcessor/crop(_:)``.
-public struct Crop: Hashable, Sendable {
-    /// The size of the part, limited to the size of the image.
-    public let size: PixelSize
-    /// The horizontal position of the part: 0 for the left edge, 1 for the right edge.
-    public let anchorX: Double
-    /// The vertical position of the part: 0 for the top, 1 for the bottom.
-    public let anchorY: Double
-
-    /// A part of an image. Default: the middle.
-    public init(size: PixelSize, anchorX: Double = 0.5, anchorY: Double = 0.5) throws(RecipeError) {
-        self.size = size
-        self.anchorX = try RecipeValue.number(anchorX, 0...1, "anchor.x")
-        self.anchorY = try RecipeValue.number(anchorY, 0...1, "anchor.y")
+        self.kernel = kernel
+        self.focus = focus
+        guard focus == nil || self.mode == .aspectFill else {
+            throw RecipeError(
+                parameter: "focus", expected: "left out unless mode is \"aspectFill\" and both sides are given",
+                received: mode == .aspectFill ? "one with a single side" : "one with the mode \"\(mode.rawValue)\"")
+        }
     }
 }
 
@@ -167,6 +168,38 @@ public struct Blur: Hashable, Sendable {
     public init(radius: Double) throws(RecipeError) {
         self.radius = try RecipeValue.number(radius, 0...500, "radius")
     }
+}
+
+/// The parameters of ``ImageProcessor/sharpen(_:)``.
+public struct Sharpen: Hashable, Sendable {
+    /// The standard deviation of the blur that the image is compared with, in pixels, 0…500; 0 changes nothing.
+    public let radius: Double
+    /// The factor of the difference to the blurred image that is added, 0…10; 0 changes nothing.
+    public let amount: Double
+
+    /// An unsharp mask. Default: of one pixel, with the whole difference.
+    public init(radius: Double = 1, amount: Double = 1) throws(RecipeError) {
+        self.radius = try RecipeValue.number(radius, 0...500, "radius")
+        self.amount = try RecipeValue.number(amount, 0...10, "amount")
+    }
+}
+
+/// The parameters of ``ImageProcessor/pixelate(_:)``.
+public struct Pixelate: Hashable, Sendable {
+    /// The side of a square in pixels; 1 changes nothing.
+    public let size: Int
+
+    /// Squares of that side.
+    public init(size: Double) throws(RecipeError) { self.size = try RecipeValue.length(size, "size") }
+}
+
+/// The parameters of ``ImageProcessor/gamma(_:)``.
+public struct Gamma: Hashable, Sendable {
+    /// The exponent, 0.01…10: above 1 the middle becomes lighter, below darker; 1 changes nothing.
+    public let gamma: Double
+
+    /// A change of the middle tones.
+    public init(gamma: Double) throws(RecipeError) { self.gamma = try RecipeValue.number(gamma, 0.01...10, "gamma") }
 }
 
 /// The parameters of ``ImageProcessor/rotate(_:)``.

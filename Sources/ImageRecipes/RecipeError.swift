@@ -44,6 +44,15 @@ enum RecipeValue {
         return max(1, Int(value.rounded()))
     }
 
+    /// A part of a whole, above 0 and up to 1, rounded to four decimal places and at least 0.0001.
+    static func part(_ value: Double, _ parameter: String) throws(RecipeError) -> Double {
+        guard value.isFinite, value > 0, value <= 1 else {
+            throw RecipeError(
+                parameter: parameter, expected: "a fraction above 0 and up to 1", received: text(value))
+        }
+        return max(1, (value * 10_000).rounded()) / 10_000
+    }
+
     /// The shortest text of the number, without a fraction when it has none.
     static func text(_ value: Double) -> String {
         if value == 0 { return "0" }

@@ -19,6 +19,25 @@ extension FrameWriter {
         }
     }
 
+    private mutating func crop(_ crop: Crop) {
+        number(crop.width)
+        number(crop.height)
+        flag(crop.unit == .fraction)
+        switch crop.place {
+        case .anchor(let x, let y):
+            byte(0)
+            number(x)
+            number(y)
+        case .corner(let x, let y):
+            byte(1)
+            number(x)
+            number(y)
+        case .interest(let interest):
+            byte(2)
+            text(interest.rawValue)
+        }
+    }
+
     mutating func processor(_ processor: ImageProcessor) {
         text(processor.name)
         switch processor {
@@ -28,16 +47,35 @@ extension FrameWriter {
             optional(resize.height) { $0.integer($1) }
             text(resize.mode.rawValue)
             flag(resize.upscale)
-        case .crop(let crop):
-            size(crop.size)
-            number(crop.anchorX)
-            number(crop.anchorY)
+            text(resize.kernel.rawValue)
+            optional(resize.focus) {
+                $0.number($1.x)
+                $0.number($1.y)
+            }
+        case .crop(let crop): self.crop(crop)
+        case .pad(let pad):
+            size(pad.size)
+            optional(pad.background) { $0.color($1) }
+            text(pad.gravity.rawValue)
+            flag(pad.upscale)
+        case .trim(let trim): number(trim.tolerance)
+        case .flip(let flip):
+            flag(flip.horizontal)
+            flag(flip.vertical)
+        case .circle(let circle):
+            optional(circle.diameter) { $0.integer($1) }
+            optional(circle.background) { $0.color($1) }
         case .roundCorner(let round):
             radius(round.radius)
             byte(round.corners.rawValue)
             optional(round.targetSize) { $0.size($1) }
             optional(round.background) { $0.color($1) }
         case .blur(let blur): number(blur.radius)
+        case .sharpen(let sharpen):
+            number(sharpen.radius)
+            number(sharpen.amount)
+        case .pixelate(let pixelate): integer(pixelate.size)
+        case .gamma(let gamma): number(gamma.gamma)
         case .overlay(let overlay):
             color(overlay.color)
             number(overlay.fraction)
@@ -107,21 +145,47 @@ extension FrameReader {
 
     private mutating func background() throws -> RecipeColor? { try flag() ? try color() : nil }
 
+    private mutating func crop() throws -> Crop {
+        let (width, height) = (try number(), try number())
+        let unit: Crop.Unit = try flag() ? .fraction : .pixels
+        let place: Crop.Place
+        switch try byte() {
+        case 0: place = .anchor(x: try number(), y: try number())
+        case 1: place = .corner(x: try number(), y: try number())
+        case 2: place = .interest(try self.name(Crop.Interest.self))
+        case let kind: throw FrameError("the place of a part is \(kind)")
+        }
+        return try Crop(width: width, height: height, unit: unit, place: place)
+    }
+
     private mutating func processor(named name: String) throws -> ImageProcessor? {
         switch name {
         case "downsample": return .downsample(try size())
         case "resize":
             return .resize(
                 try Resize(
-                    width: try length(), height: try length(), mode: try self.name(ResizeMode.self), upscale: try flag()
-                ))
-        case "crop": return .crop(try Crop(size: try size(), anchorX: try number(), anchorY: try number()))
+                    width: try length(), height: try length(), mode: try self.name(ResizeMode.self),
+                    upscale: try flag(),
+                    kernel: try self.name(ResizeKernel.self),
+                    focus: try flag() ? try FocalPoint(x: try number(), y: try number()) : nil))
+        case "crop": return .crop(try crop())
+        case "pad":
+            return .pad(
+                try Pad(
+                    size: try size(), background: try background(), gravity: try self.name(Gravity.self),
+                    upscale: try flag()))
+        case "trim": return .trim(try Trim(tolerance: try number()))
+        case "flip": return .flip(try Flip(horizontal: try flag(), vertical: try flag()))
+        case "circle": return .circle(try Circle(diameter: try length(), background: try background()))
         case "roundCorner":
             let (radius, corners) = (try radius(), Corners(rawValue: try byte()))
             let target = try flag() ? try size() : nil
             return .roundCorner(
                 try RoundCorner(radius: radius, corners: corners, targetSize: target, background: try background()))
         case "blur": return .blur(try Blur(radius: try number()))
+        case "sharpen": return .sharpen(try Sharpen(radius: try number(), amount: try number()))
+        case "pixelate": return .pixelate(try Pixelate(size: Double(try integer())))
+        case "gamma": return .gamma(try Gamma(gamma: try number()))
         case "overlay": return .overlay(try Overlay(color: try color(), fraction: try number()))
         case "tint": return .tint(try color())
         case "colorControls":

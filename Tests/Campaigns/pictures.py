@@ -26,13 +26,15 @@ from campaign.report import Report
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "Support"))
 
-from codec_worker.messages import MADE, Limits, MessageError, Output, Request, blur, crop, downsample, rotate, round_corner  # noqa: E402
+from codec_worker.messages import MADE, Limits, MessageError, Output, Request, blur, crop, crop_interesting  # noqa: E402
+from codec_worker.messages import downsample, pixelate, rotate, round_corner, trim  # noqa: E402
 from codec_worker.worker import CodecWorker, WorkerGone  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FIXTURES = ROOT / "Tests" / "Fixtures"
 NATURAL = {MADE, "bad data", "unsupported", "limit"}
 STEPS = [[], [downsample(32, 32)], [crop(20, 20)], [blur(3)], [round_corner(5)], [rotate(30)]]
+STEPS += [[crop_interesting(20, 20)], [trim(10)], [pixelate(7)]]
 """Recipes of one processor, or none."""
 LIMITS = Limits(max_pixels=4_000_000, max_frames=200, max_animation_pixels=20_000_000)
 

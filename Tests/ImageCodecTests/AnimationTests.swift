@@ -55,6 +55,10 @@ import Testing
         let chains: [[ImageProcessor]] = [
             [.blur(try Blur(radius: 4))], [.crop(try Crop(size: size, anchorX: 1, anchorY: 1))],
             [.rotate(try .byDegrees(90))], [.roundCorner(try RoundCorner(radius: .pixels(8)))], try small(),
+            [.flip(try Flip(horizontal: true))], [.pad(try Pad(size: size))], [.circle(try Circle())],
+            [.pixelate(try Pixelate(size: 5))], [.sharpen(try Sharpen()), .gamma(try Gamma(gamma: 2))],
+            [.crop(try Crop(width: 20, height: 10, place: .corner(x: 30, y: 20)))],
+            [.resize(try Resize(width: 20, height: 20, mode: .aspectFill, kernel: .nearest, focus: FocalPoint(x: 1)))],
         ]
         for name in [
             "gif-animated.gif", "gif-animated-optimised.gif", "webp-animated-lossless.webp", "png-animated.png",

@@ -4,7 +4,7 @@ enum Bombs {
     static func little32(_ value: Int) -> [UInt8] { big32(value).reversed() }
     static func little16(_ value: Int) -> [UInt8] { [UInt8(value & 255), UInt8(value >> 8 & 255)] }
 
-    private static func chunk(_ kind: String, _ body: [UInt8]) -> [UInt8] {
+    static func chunk(_ kind: String, _ body: [UInt8]) -> [UInt8] {
         let content = Array(kind.utf8) + body
         var checksum = ~UInt32(0)
         for byte in content {

@@ -53,8 +53,18 @@ import Testing
         for side in [100, 300, 590] {
             #expect(try await kind(plain, "jpeg", [try box(Double(side))], automatic) == nil)
         }
+        let small = try PixelSize(width: 100, height: 100)
+        for step in [
+            ImageProcessor.pad(try Pad(size: small)), .circle(try Circle(diameter: 100)),
+            .resize(try Resize(width: 100, height: 100, mode: .aspectFill, kernel: .cubic, focus: FocalPoint(x: 0))),
+        ] {
+            #expect(try await kind(plain, "jpeg", [step], automatic) == nil, "\(step.identifier)")
+        }
+        // The nearest pixel is one of the original.
+        let nearest = ImageProcessor.resize(try Resize(width: 100, height: nil, kernel: .nearest))
         let whole: [([ImageProcessor], RenderOutput.Rule)] = [
-            ([try box(1100)], automatic), ([], automatic), ([.blackWhite, try box(100)], automatic), ([], .pixels),
+            ([nearest], automatic), ([.circle(try Circle())], automatic), ([try box(1100)], automatic), ([], automatic),
+            ([.blackWhite, try box(100)], automatic), ([], .pixels),
             ([], .nothing),
         ]
         for (steps, rule) in whole {
@@ -150,10 +160,27 @@ import Testing
         for step in [
             ImageProcessor.resize(try Resize(width: 60_000, height: 60_000, upscale: true)),
             .roundCorner(try RoundCorner(radius: .pixels(1), targetSize: try PixelSize(width: 60_000, height: 60_000))),
+            .pad(try Pad(size: try PixelSize(width: 60_000, height: 60_000))),
+            .circle(try Circle(diameter: 60_000)),
+            .resize(try Resize(width: 60_000, height: 60_000, upscale: true, kernel: .nearest)),
+            .resize(
+                try Resize(width: 60_000, height: 60_000, mode: .aspectFill, upscale: true, focus: FocalPoint())),
         ] {
             for chain in [[step], [.blackWhite, step]] {
                 #expect(try await bench.make(source, "png", chain).outcome.failure?.kind == .limit("maxPixels"))
             }
+        }
+        // An animation of three frames that a step makes larger.
+        let frames = RenderLimits(maxAnimationPixels: 100_000)
+        let animated = Fixtures.folder + "/png-animated.png"
+        let most = try PixelSize(width: 200, height: 200)
+        for step in [
+            ImageProcessor.pad(try Pad(size: most)), .resize(try Resize(width: 200, height: 200, upscale: true)),
+        ] {
+            let made = try await bench.make(animated, "png", [step], limits: frames)
+            #expect(made.outcome.failure?.kind == .limit("maxAnimationPixels"), "\(made.outcome)")
+            #expect(
+                try await bench.make(animated, "png", [step], frames: .first, limits: frames).outcome.failure == nil)
         }
         let small = RenderLimits(maxBytes: 100)
         #expect(try await bench.make(source, "png", limits: small).outcome.failure?.kind == .limit("maxBytes"))

@@ -26,6 +26,19 @@ import Testing
             (.colorControls(try ColorControls(inputEV: 1)), [255, 97, 74, 255]),
             // 99 is 0.1248 of the light, times 2^0.7 0.2027, which is 124.
             (.blackWhite, [124, 124, 124, 255]),
+            // (214 / 255)^½ = 0.9161, (69 / 255)^½ = 0.5202, (52 / 255)^½ = 0.4516
+            (.gamma(try Gamma(gamma: 2)), [234, 133, 115, 255]),
+            (.gamma(try Gamma(gamma: 0.5)), [180, 19, 11, 255]),
+            (.sharpen(try Sharpen(radius: 3, amount: 10)), [214, 69, 52, 255]),
+            (.pixelate(try Pixelate(size: 9)), [214, 69, 52, 255]), (.trim(try Trim()), [214, 69, 52, 255]),
+            (.flip(try Flip(horizontal: true, vertical: true)), [214, 69, 52, 255]),
+            (.crop(try Crop(width: 9, height: 9, place: .interest(.smart))), [214, 69, 52, 255]),
+            (.crop(try Crop(width: 9, height: 9, place: .interest(.entropy))), [214, 69, 52, 255]),
+            (
+                .crop(try Crop(width: 0.1, height: 0.1, unit: .fraction, place: .corner(x: 0.9, y: 0.9))),
+                [214, 69, 52, 255]
+            ),
+            (.pad(try Pad(size: try PixelSize(width: 1, height: 1))), [214, 69, 52, 255]),
             (
                 .blend(try Blend(mode: .multiply, background: RecipeColor(red: 128, green: 128, blue: 128))),
                 [107, 35, 26, 255]
@@ -151,7 +164,16 @@ import Testing
             .blackWhite, .border(try Border(color: Self.blue, width: 2)),
             .blend(try Blend(mode: .overlay, background: Self.blue)),
             .compositing(try Compositing(operation: .sourceOver, background: Self.blue)), .rotate(try .byDegrees(30)),
+            .pad(try Pad(size: try PixelSize(width: 90, height: 50), background: Self.blue)), .pad(try Pad(size: size)),
+            .trim(try Trim()), .flip(try Flip(vertical: true)), .circle(try Circle(background: Self.blue)),
+            .sharpen(try Sharpen()), .pixelate(try Pixelate(size: 7)), .gamma(try Gamma(gamma: 2.2)),
+            .crop(try Crop(width: 10, height: 10, place: .interest(.smart))),
+            .crop(try Crop(width: 10, height: 10, place: .interest(.entropy))),
+            .crop(try Crop(width: 0.5, height: 0.5, unit: .fraction, place: .corner(x: 0.5, y: 0.5))),
+            .resize(try Resize(width: 9, height: 90, upscale: true, kernel: .nearest)),
+            .resize(try Resize(width: 9, height: 90, upscale: true, kernel: .mitchell)),
         ]
+        #expect(Set(all.map(\.name)) == Set(ImageProcessor.names).subtracting(["format"]))
         for name in [
             "png-gray.png", "png-gray-alpha.png", "png-rgb-16bit.png", "png-gray-16bit.png", "png-palette-trns.png",
             "png-rgba.png", "jpeg-cmyk.jpg", "jpeg-gray.jpg", "png-icc-exif.png", "avif-10bit.avif", "gif-animated.gif",

@@ -4,27 +4,6 @@ import Testing
 
 /// Pictures in memory are resampled here and not by libvips (T14).
 @Suite struct ResampleTests {
-    /// A bitmap with alpha, by a header of version 4.
-    private func bitmap(_ width: Int, _ height: Int, _ pixel: (Int, Int) -> [UInt8]) -> [UInt8] {
-        var file: [UInt8] = [0x42, 0x4D]
-        func append(_ values: [Int]) {
-            for value in values {
-                for shift in [0, 8, 16, 24] { file.append(UInt8(truncatingIfNeeded: value >> shift)) }
-            }
-        }
-        append([122 + width * height * 4, 0, 122, 108, width, -height])
-        file += [1, 0, 32, 0]
-        append([3, width * height * 4, 0, 0, 0, 0, 0xFF_0000, 0xFF00, 0xFF, 0xFF00_0000, 0x7352_4742])
-        file += [UInt8](repeating: 0, count: 48)
-        for y in 0..<height {
-            for x in 0..<width {
-                let colour = pixel(x, y)
-                file += [colour[2], colour[1], colour[0], colour[3]]
-            }
-        }
-        return file
-    }
-
     private func size(_ width: Double, _ height: Double) throws -> ImageProcessor {
         .resize(try Resize(width: width, height: height, mode: .none, upscale: true))
     }
@@ -32,7 +11,7 @@ import Testing
     @Test("What is clear lends its neighbours no colour, smaller or larger")
     func clearPixels() async throws {
         let bench = try await CodecBench()
-        let source = try bench.file(bitmap(40, 12) { x, _ in x < 20 ? [255, 0, 0, 255] : [0, 255, 0, 0] })
+        let source = try bench.file(Drawn.bitmap(40, 12) { x, _ in x < 20 ? [255, 0, 0, 255] : [0, 255, 0, 0] })
         for target in [(10.0, 3.0), (13, 7), (90, 31)] {
             let pixels = try await bench.pixels(of: source, "bmp", [try size(target.0, target.1)])
             #expect(pixels[0, 0] == [255, 0, 0, 255] && pixels[Int(target.0) - 1, 0][3] == 0)
@@ -46,7 +25,7 @@ import Testing
     func plainColours() async throws {
         let bench = try await CodecBench()
         for alpha: UInt8 in [1, 77, 128, 254] {
-            let source = try bench.file(bitmap(33, 19) { _, _ in [200, 100, 51, alpha] })
+            let source = try bench.file(Drawn.bitmap(33, 19) { _, _ in [200, 100, 51, alpha] })
             for target in [(1.0, 1.0), (7, 5), (32, 20), (100, 3)] {
                 let pixels = try await bench.pixels(of: source, "bmp", [try size(target.0, target.1)])
                 for place in stride(from: 0, to: pixels.bytes.count, by: 4) {
@@ -64,7 +43,8 @@ import Testing
     func sizes() async throws {
         let bench = try await CodecBench()
         for (width, height) in [(1, 1), (2, 9), (17, 8), (1, 700), (700, 1)] {
-            let source = try bench.file(bitmap(width, height) { x, y in [UInt8(x & 255), UInt8(y & 255), 9, 200] })
+            let source = try bench.file(
+                Drawn.bitmap(width, height) { x, y in [UInt8(x & 255), UInt8(y & 255), 9, 200] })
             for target in [(1.0, 1.0), (8, 8), (9, 1), (1, 9), (23, 40)] {
                 let pixels = try await bench.pixels(of: source, "bmp", [try size(target.0, target.1)])
                 #expect(pixels.width == Int(target.0) && pixels.height == Int(target.1))

@@ -25,6 +25,38 @@ import Testing
                         background: RecipeColor("#ABC"))),
                 "roundCorner.1(radius=fraction:0.5,corners=topLeft+bottomRight,target=200x100,background=#aabbcc)"
             ),
+            (
+                .resize(
+                    try Resize(
+                        width: 20, height: 10, mode: .aspectFill, kernel: .nearest,
+                        focus: try FocalPoint(x: 0.25, y: 1))),
+                "resize.1(width=20,height=10,mode=aspectFill,upscale=false,kernel=nearest,focus=0.25x1)"
+            ),
+            (
+                .crop(try Crop(width: 20, height: 9.6, place: .corner(x: 3, y: 0))),
+                "crop.1(width=20,height=10,left=3,top=0)"
+            ),
+            (
+                .crop(try Crop(width: 0.3333, height: 1, unit: .fraction, place: .corner(x: 0.6667, y: 0))),
+                "crop.1(width=0.3333,height=1,unit=fraction,left=0.6667,top=0)"
+            ),
+            (
+                .crop(try Crop(width: 1, height: 1, unit: .fraction)),
+                "crop.1(width=1,height=1,unit=fraction,x=0.5,y=0.5)"
+            ),
+            (.crop(try Crop(width: 2, height: 1, place: .interest(.smart))), "crop.1(width=2,height=1,anchor=smart)"),
+            (.pad(try Pad(size: size)), "pad.1(width=200,height=100,gravity=center,upscale=false)"),
+            (
+                .pad(try Pad(size: size, background: half, gravity: .topLeft, upscale: true)),
+                "pad.1(width=200,height=100,background=#0a0b0c80,gravity=topLeft,upscale=true)"
+            ),
+            (.trim(try Trim()), "trim.1(tolerance=10)"),
+            (.flip(try Flip(horizontal: true)), "flip.1(horizontal=true,vertical=false)"),
+            (.circle(try Circle()), "circle.1()"),
+            (.circle(try Circle(diameter: 40, background: half)), "circle.1(diameter=40,background=#0a0b0c80)"),
+            (.sharpen(try Sharpen()), "sharpen.1(radius=1,amount=1)"),
+            (.pixelate(try Pixelate(size: 8)), "pixelate.1(size=8)"),
+            (.gamma(try Gamma(gamma: 2.2)), "gamma.1(gamma=2.2)"),
             (.blur(try Blur(radius: 2.5)), "blur.1(radius=2.5)"),
             (.overlay(try Overlay(color: half)), "overlay.1(color=#0a0b0c80,fraction=0.5)"),
             (.tint(half), "tint.1(color=#0a0b0c80)"),
@@ -96,11 +128,53 @@ import Testing
         #expect(throws: RecipeError.self) { try Crop(size: try PixelSize(width: 1, height: 1), anchorX: 2) }
         #expect(throws: RecipeError.self) { try FormatChange(to: .jpeg, quality: 0) }
         #expect(throws: RecipeError.self) { try Resize(width: nil, height: nil) }
+        #expect(throws: RecipeError.self) { try Resize(width: 1, height: 1, mode: .aspectFit, focus: FocalPoint()) }
+        #expect(throws: RecipeError.self) { try Resize(width: 1, height: nil, mode: .aspectFill, focus: FocalPoint()) }
+        #expect(throws: RecipeError.self) { try Flip() }
+        #expect(throws: RecipeError.self) { try Pixelate(size: 0) }
+        #expect(throws: RecipeError.self) { try Gamma(gamma: 0) }
+        #expect(throws: RecipeError.self) { try Trim(tolerance: 256) }
+        for (x, width) in [(0.6, 0.5), (0, 1.1), (0, 0), (-0.1, 0.5), (.nan, 0.5)] {
+            #expect(throws: RecipeError.self, "\(x) \(width)") {
+                try Crop(width: width, height: 1, unit: .fraction, place: .corner(x: x, y: 0))
+            }
+        }
+        let wide = RecipeError(parameter: "x", expected: "a number from 0 to 0.5", received: "0.6")
+        #expect(throws: wide) { try Crop(width: 0.5, height: 1, unit: .fraction, place: .corner(x: 0.6, y: 0)) }
+    }
+
+    @Test func whatSaysTheSameIsOneAndWhatSaysOtherThingsHasAnotherName() throws {
+        let (clear, size) = (RecipeColor(red: 1, green: 2, blue: 3, alpha: 0), try PixelSize(width: 20, height: 10))
+        #expect(try Pad(size: size, background: clear) == Pad(size: size))
+        #expect(try Circle(background: clear) == Circle())
+        #expect(try Resize(width: 5, height: 4, kernel: .lanczos3) == Resize(width: 5, height: 4))
+        #expect(try Crop(width: 20, height: 10) == Crop(size: size))
+        var all = try RecipeValues.all()
+        for x in [0.0, 0.5, 1] {
+            for y in [0.0, 0.5, 1] {
+                for unit in Crop.Unit.allCases {
+                    all.append(.crop(try Crop(width: 1, height: 1, unit: unit, place: .anchor(x: x, y: y))))
+                }
+                all.append(.crop(try Crop(width: 1, height: 1, place: .corner(x: x * 2, y: y * 2))))
+                all.append(
+                    .crop(try Crop(width: 0.1, height: 0.1, unit: .fraction, place: .corner(x: x * 0.9, y: y * 0.9))))
+            }
+        }
+        for interest in Crop.Interest.allCases {
+            all.append(.crop(try Crop(width: 1, height: 1, place: .interest(interest))))
+        }
+        for kernel in ResizeKernel.allCases { all.append(.resize(try Resize(width: 5, height: 4, kernel: kernel))) }
+        for gravity in Gravity.allCases { all.append(.pad(try Pad(size: size, gravity: gravity))) }
+        #expect(Set(all).count == all.count && Set(all.map(\.identifier)).count == all.count)
+        #expect(all.map(\.identifier).allSatisfy { !$0.contains("|>") })
     }
 
     @Test func aBlurOfNothingIsLeftOutOfAChain() throws {
-        let nothing = ImageProcessor.blur(try Blur(radius: 0))
-        #expect([nothing, .blackWhite, nothing].canonical == [.blackWhite])
+        let nothing: [ImageProcessor] = [
+            .blur(try Blur(radius: 0)), .sharpen(try Sharpen(radius: 0)), .sharpen(try Sharpen(amount: 0)),
+            .pixelate(try Pixelate(size: 1)), .gamma(try Gamma(gamma: 1)),
+        ]
+        #expect((nothing + [.blackWhite] + nothing).canonical == [.blackWhite])
     }
 
     @Test func lengthsInPixelsGrowWithTheScaleAndNothingElseDoes() throws {
@@ -115,7 +189,15 @@ import Testing
                 "colorControls.1(brightness=0.1,contrast=1.5,saturation=0.5,inputEV=-1)", "blackWhite.1()",
                 "border.1(color=#0a0b0c80,width=3,radius=4,corners=bottomLeft)",
                 "blend.1(mode=overlay,alpha=0.5,background=#0a0b0c80)", "compositing.1(mode=xor,alpha=0.5)",
-                "rotate.1(degrees=auto)", "rotate.1(degrees=12.5)", "format.1(to=avif,quality=50)",
+                "rotate.1(degrees=auto)", "rotate.1(degrees=12.5)",
+                "resize.1(width=60,height=40,mode=aspectFill,upscale=false,kernel=mitchell,focus=0.25x1)",
+                "crop.1(width=40,height=20,left=6,top=8)",
+                "crop.1(width=0.5,height=0.25,unit=fraction,left=0.5,top=0)",
+                "crop.1(width=40,height=20,anchor=entropy)",
+                "pad.1(width=400,height=200,background=#0a0b0c80,gravity=topRight,upscale=true)",
+                "trim.1(tolerance=2.5)", "flip.1(horizontal=false,vertical=true)",
+                "circle.1(diameter=80,background=#0a0b0c80)", "sharpen.1(radius=4,amount=0.5)",
+                "pixelate.1(size=16)", "gamma.1(gamma=2.2)", "format.1(to=avif,quality=50)",
             ])
         #expect(throws: RecipeError.self) { try RecipeValues.all()[0].scaled(by: 1000) }
     }

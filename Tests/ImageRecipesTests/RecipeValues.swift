@@ -20,7 +20,19 @@ enum RecipeValues {
             .blackWhite, .border(try Border(color: color, width: 1.5, radius: .pixels(2), corners: .bottomLeft)),
             .blend(try Blend(mode: .overlay, alpha: 0.5, background: color)),
             .compositing(try Compositing(operation: .xor, alpha: 0.5)), .rotate(.auto),
-            .rotate(try .byDegrees(12.5)), .format(try FormatChange(to: .avif, quality: 50)),
+            .rotate(try .byDegrees(12.5)),
+            .resize(
+                try Resize(
+                    width: 30, height: 20, mode: .aspectFill, kernel: .mitchell,
+                    focus: try FocalPoint(x: 0.25, y: 1))),
+            .crop(try Crop(width: 20, height: 10, place: .corner(x: 3, y: 4))),
+            .crop(try Crop(width: 0.5, height: 0.25, unit: .fraction, place: .corner(x: 0.5, y: 0))),
+            .crop(try Crop(width: 20, height: 10, place: .interest(.entropy))),
+            .pad(try Pad(size: size, background: color, gravity: .topRight, upscale: true)),
+            .trim(try Trim(tolerance: 2.5)), .flip(try Flip(vertical: true)),
+            .circle(try Circle(diameter: 40, background: color)), .sharpen(try Sharpen(radius: 2, amount: 0.5)),
+            .pixelate(try Pixelate(size: 8)), .gamma(try Gamma(gamma: 2.2)),
+            .format(try FormatChange(to: .avif, quality: 50)),
         ]
     }
 

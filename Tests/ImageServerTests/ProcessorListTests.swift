@@ -22,6 +22,31 @@ import Testing
         ),
         (#"[{"crop":{"width":2,"height":1}}]"#, "crop.1(width=2,height=1,x=0.5,y=0.5)"),
         (#"[{"crop":{"width":2,"height":1,"anchor":{"y":1}}}]"#, "crop.1(width=2,height=1,x=0.5,y=1)"),
+        (
+            #"[{"resize":{"width":9,"height":9,"mode":"aspectFill","kernel":"nearest","focus":{"y":1}}}]"#,
+            "resize.1(width=9,height=9,mode=aspectFill,upscale=false,kernel=nearest,focus=0.5x1)"
+        ),
+        (
+            #"[{"resize":{"width":9,"kernel":"lanczos3","focus":null}}]"#,
+            "resize.1(width=9,mode=aspectFit,upscale=false)"
+        ),
+        (#"[{"crop":{"width":2,"height":1,"anchor":"smart"}}]"#, "crop.1(width=2,height=1,anchor=smart)"),
+        (#"[{"crop":{"width":2,"height":1,"x":3}}]"#, "crop.1(width=2,height=1,left=3,top=0)"),
+        (
+            #"[{"crop":{"width":0.5,"height":0.2,"unit":"fraction","y":0.8}}]"#,
+            "crop.1(width=0.5,height=0.2,unit=fraction,left=0,top=0.8)"
+        ),
+        (#"[{"pad":{"width":2,"height":1}}]"#, "pad.1(width=2,height=1,gravity=center,upscale=false)"),
+        (
+            ##"[{"pad":{"width":2,"height":1,"backgroundColor":"#fff","gravity":"top","upscale":true}}]"##,
+            "pad.1(width=2,height=1,background=#ffffff,gravity=top,upscale=true)"
+        ),
+        (#"[{"trim":{}}]"#, "trim.1(tolerance=10)"),
+        (#"[{"flip":{"vertical":true}}]"#, "flip.1(horizontal=false,vertical=true)"),
+        (##"[{"circle":{"diameter":8,"backgroundColor":"#000"}}]"##, "circle.1(diameter=8,background=#000000)"),
+        (#"[{"sharpen":{"amount":2}}]"#, "sharpen.1(radius=1,amount=2)"),
+        (#"[{"pixelate":{"size":8}},{"pixelate":{"size":1}}]"#, "pixelate.1(size=8)"),
+        (#"[{"gamma":{"gamma":2.20}}]"#, "gamma.1(gamma=2.2)"),
         (#"[{"roundCorner":{"radius":5}}]"#, "roundCorner.1(radius=5,corners=all)"),
         (
             ##"[{"roundCorner":{"radius":{"fraction":0.5},"corners":["topRight"],"targetSize":{"width":4,"height":4},"backgroundColor":"#fff"}}]"##,
@@ -66,6 +91,28 @@ import Testing
         (#"[{"resize":{"width":1,"mode":"aspectfit"}}]"#, "0.resize.mode", #"one of "none""#, "aspectFit"),
         (#"[{"crop":{"width":1,"height":1,"anchor":{"x":2}}}]"#, "0.crop.anchor.x", "a number from 0 to 1", nil),
         (#"[{"crop":{"width":1,"height":1,"anchor":{"z":0}}}]"#, "0.crop.anchor.z", nil, nil),
+        (#"[{"crop":{"width":1,"height":1,"anchor":"smrt"}}]"#, "0.crop.anchor", "one of", "smart"),
+        (#"[{"crop":{"width":1,"height":1,"anchor":3}}]"#, "0.crop.anchor", #""smart""#, nil),
+        (#"[{"crop":{"width":1,"height":1,"anchor":{},"x":1}}]"#, "0.crop.anchor", "an anchor or a corner", nil),
+        (#"[{"crop":{"width":1,"height":1,"x":-1}}]"#, "0.crop.x", "a number from 0", nil),
+        (#"[{"crop":{"width":1.5,"height":1,"unit":"fraction"}}]"#, "0.crop.width", "a fraction above 0", nil),
+        (#"[{"crop":{"width":0.5,"height":1,"unit":"fraction","x":0.6}}]"#, "0.crop.x", "a number from 0 to 0.5", nil),
+        (#"[{"crop":{"width":1,"height":1,"unit":"pixel"}}]"#, "0.crop.unit", "one of", "pixels"),
+        (#"[{"resize":{"width":1,"kernel":"lancsoz3"}}]"#, "0.resize.kernel", "one of", "lanczos3"),
+        (#"[{"resize":{"width":1,"height":1,"focus":{}}}]"#, "0.resize.focus", "left out unless", nil),
+        (
+            #"[{"resize":{"width":1,"height":1,"mode":"aspectFill","focus":{"x":2}}}]"#, "0.resize.focus.x",
+            "a number from 0 to 1", nil
+        ),
+        (#"[{"pad":{"width":1}}]"#, "0.pad.height", nil, nil),
+        (#"[{"pad":{"width":1,"height":1,"gravity":"centre"}}]"#, "0.pad.gravity", "one of", "center"),
+        (#"[{"trim":{"tolerance":-1}}]"#, "0.trim.tolerance", "a number from 0 to 255", nil),
+        (#"[{"flip":{}}]"#, "0.flip.horizontal", "horizontal, vertical or both", nil),
+        (#"[{"flip":{"horizontal":"yes"}}]"#, "0.flip.horizontal", "a boolean", nil),
+        (#"[{"circle":{"diameter":0}}]"#, "0.circle.diameter", "a number of pixels", nil),
+        (#"[{"sharpen":{"amount":11}}]"#, "0.sharpen.amount", "a number from 0 to 10", nil),
+        (#"[{"pixelate":{}}]"#, "0.pixelate.size", nil, nil),
+        (#"[{"gamma":{"gamma":0}}]"#, "0.gamma.gamma", "a number from", nil),
         (#"[{"roundCorner":{"radius":{"fraction":0.6}}}]"#, "0.roundCorner.radius.fraction", "a number from 0", nil),
         (#"[{"roundCorner":{"radius":"5"}}]"#, "0.roundCorner.radius", "a number of pixels or", nil),
         (#"[{"roundCorner":{"radius":5,"corners":[]}}]"#, "0.roundCorner.corners", "at least one corner", nil),
@@ -102,11 +149,14 @@ import Testing
         }
     }
 
-    @Test func everyProcessorIsOnTheWireAndTestedHere() {
+    @Test func everyProcessorIsOnTheWireAndTestedHere() throws {
         #expect(ProcessorField.all.map(\.name) == ImageProcessor.names)
         for name in ImageProcessor.names {
             #expect(Self.good.contains { $0.text.contains("\"\(name)\"") }, "\(name)")
             #expect(Self.bad.contains { $0.text.contains("\"\(name)\"") || $0.text.contains("\"downsampel\"") })
+            let examples = ProcessorField.named(name)?.examples ?? []
+            #expect(!examples.isEmpty, "\(name)")
+            for example in examples { #expect(try ProcessorText.steps(example).map(\.name) == [name], "\(example)") }
         }
     }
 

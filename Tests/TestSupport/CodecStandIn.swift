@@ -137,7 +137,7 @@ public final class CodecStandIn: Sendable {
             def text(self): return self.take(self.number()).decode()
         def step(reader):
             name = reader.text()
-            reader.take({"blackWhite": 0, "blur": 8, "downsample": 16, "tint": 4, "crop": 32}[name])
+            reader.take({"blackWhite": 0, "blur": 8, "downsample": 16, "tint": 4, "crop": 34}[name])
             return name
         def encoding(reader):
             if reader.byte(): reader.number()
@@ -155,7 +155,7 @@ public final class CodecStandIn: Sendable {
             if rule == 3: steps.append("nothing")
             return steps, reader.text()
         was_last = False
-        send(b"\x01" + number(99 if mode() == "other" else 4) + (number(1) + text("png")) * 2)
+        send(b"\x01" + number(99 if mode() == "other" else 5) + (number(1) + text("png")) * 2)
         while True:
             reader = Reader(receive(struct.unpack("<I", receive(4))[0]))
             reader.byte()

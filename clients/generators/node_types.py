@@ -25,7 +25,8 @@ NAMING = Naming(
         "Expiration|seconds": "ForSeconds",
         "Expiration|days": "ForDays",
         "Expiration|date": "UntilDate",
-        "Processor|crop.crop.anchor": "CropAnchor",
+        "Processor|crop.crop.anchor|x": "CropAnchor",
+        "Processor|resize.resize.focus": "FocalPoint",
         "Processor|roundCorner.roundCorner.radius|fraction": "RadiusFraction",
         "DiskSettings.keyRules[]": "KeyRule",
         "DownloaderSettings.hostRules[]": "HostRule",
@@ -112,7 +113,7 @@ WHOLE = {
 """Members that tell every setting, which the protocol does not say."""
 
 ALIASES = {
-    "Processors": "(Processor | { [name: string]: unknown })[]",
+    "Processors": "string | (Processor | { [name: string]: unknown })[]",
     "ErrorAnswer": "{ code: number; message: string; data?: Record<string, unknown> }",
 }
 """Other names that are wider than the protocol says, so that what a program puts together at run time fits, or narrower."""

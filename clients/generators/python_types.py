@@ -61,7 +61,8 @@ NAMING = Naming(
         "DownloadDidFinishEvent": "DownloadFinished",
         "DownloadDidFinishEvent.timings": "DownloadTimings",
         "LogEvent": "LogLine",
-        "Processor|crop.crop.anchor": "CropAnchor",
+        "Processor|crop.crop.anchor|x": "CropAnchor",
+        "Processor|resize.resize.focus": "FocalPoint",
         "Processor|roundCorner.roundCorner.radius|fraction": "RadiusFraction",
         "DownloaderModifyRequestParams": "DownloadDraft",
         "DownloaderModifyRequestResult": "DownloadAnswer",
@@ -118,7 +119,7 @@ OWN_WORDS = {
 }
 """Descriptions of types that need more words than in other languages."""
 
-ALIASES = {"Processors": "Sequence[Union[Processor, Mapping[str, Any]]]"}
+ALIASES = {"Processors": "Union[str, Sequence[Union[Processor, Mapping[str, Any]]]]"}
 """Other names that are wider than the protocol says, so that what a program puts together at run time fits."""
 
 TRUTH = {"RemoveResult": "removed", "CachedResult": "cached", "VerifyResult": "clean"}

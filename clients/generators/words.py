@@ -43,7 +43,8 @@ SUMMARIES = {
     "ImageOptions.authorization|bearer": "Sends `Authorization: Bearer …`.",
     "ImageOptions.retry.interval|exponential": "A pause that doubles each time, from this many seconds.",
     "RetrieveParams.processors": (
-        "Steps applied left to right, each an object with one member, the name of the processor."
+        "Steps applied left to right, each an object with one member, the name of the processor; or a compact text, as "
+        "in `resize:200x200/format:webp`."
     ),
     "RetrieveParams.as": (
         "How an image is answered: where its file is, its bytes, both, neither, or as a data URL or raw " "pixels."
@@ -72,7 +73,8 @@ SUMMARIES = {
     "PrefetchResult.failed[]": "A URL whose image could not be had, and the error.",
     "Latency": "How long the requests of one method took, in milliseconds.",
     "DownloadDidFinishEvent.timings": "Where the time of a transfer went, in seconds.",
-    "Processor|crop.crop.anchor": "Which part is taken: from 0, at the left or top, to 1.",
+    "Processor|crop.crop.anchor|x": "Which part is taken: from 0, at the left or top, to 1.",
+    "Processor|resize.resize.focus": "The point that stays in the picture: from 0, at the left or top, to 1.",
     "Processor|roundCorner.roundCorner.radius|fraction": "A radius as a part of the shorter side.",
     "DownloaderModifyRequestResult|url": "What is to be otherwise about a request; what is left out stays.",
     "DownloaderValidateStatusResult|accept": "Whether the body of an answer is wanted.",

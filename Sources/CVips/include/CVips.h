@@ -88,12 +88,28 @@ void *hv_pixels(VipsImage *image, size_t *count);
 
 VipsImage *hv_autorotate(VipsImage *image);
 VipsImage *hv_crop(VipsImage *image, int left, int top, int width, int height);
-VipsImage *hv_resize(VipsImage *image, double horizontal, double vertical);
+/// Resizes by a kernel of libvips, by its name.
+VipsImage *hv_resize(VipsImage *image, double horizontal, double vertical, const char *kernel);
+/// Resizes an image whose pixels are in memory: each pixel is the one of the image at its centre.
+VipsImage *hv_nearest(VipsImage *image, int width, int height);
 /// Resizes an image of 8 bits whose pixels are in memory; faster than `hv_resize` for small images. Alpha is weighted:
 /// transparent pixels do not change the colour of their neighbours.
 VipsImage *hv_resample(VipsImage *image, int width, int height);
 /// Brings an image to exactly this size by repeating its last row or column, or removing some.
 VipsImage *hv_fit(VipsImage *image, int width, int height);
+/// Lays the image on a larger one of a colour of `count` samples, with its first pixel at `left`, `top`.
+VipsImage *hv_embed(
+    VipsImage *image, int left, int top, int width, int height, const double *colour, int count);
+/// Gives every pixel of a square of that side the mean of the square, from the first pixel on. A square that ends outside of
+/// the image counts the last row and column for what is missing.
+VipsImage *hv_pixelate(VipsImage *image, int width, int height);
+/// image + amount × (image − blurred), rounded and clipped to `depth`.
+VipsImage *hv_sharpen(VipsImage *image, VipsImage *blurred, double amount, int depth);
+/// Finds the part of that size that is the most interesting: by its entropy, or by what draws attention. Returns 0 on success.
+int hv_find_interest(VipsImage *image, int width, int height, int by_entropy, int *left, int *top);
+/// Finds the rectangle outside of which no sample differs from that of the first pixel by more than `tolerance`; its width is 0
+/// when all of the image is so. The pixels must be in memory. Returns 0 on success.
+int hv_find_bounds(VipsImage *image, double tolerance, int *left, int *top, int *width, int *height);
 /// Rotates clockwise by 90, 180 or 270 degrees.
 VipsImage *hv_turn(VipsImage *image, int degrees);
 /// Rotates clockwise by any angle about the centre; the canvas grows and is transparent outside the image. Needs an

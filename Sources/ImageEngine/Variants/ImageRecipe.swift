@@ -97,13 +97,7 @@ public struct ImageRecipe: Hashable, Sendable {
     /// or WebP for steps that make corners transparent.
     private func foretoldExtension(of key: String) -> String {
         if let format { return ImageFormat(rawValue: format.rawValue)?.fileExtension ?? format.rawValue }
-        let makesAlpha = processors.contains { processor in
-            switch processor {
-            case .roundCorner(let round): round.background?.alpha != 255
-            case .rotate(.degrees(let degrees)): degrees.truncatingRemainder(dividingBy: 90) != 0
-            default: false
-            }
-        }
+        let makesAlpha = processors.contains(where: \.makesAlpha)
         let original = ImageFormat(fileExtension: CacheKey(key).foretoldExtension)
         switch original {
         case .gif where frames == .all: return "gif"

@@ -4,7 +4,8 @@ private let memberWords: [String: String] = [
     "active": "Whether downloads are running.",
     "allocatedBytes": "What they take, in bytes.",
     "alpha": "How opaque the image is.",
-    "anchor": "Which part is taken, as fractions of what is left over; the middle when left out.",
+    "amount": "How often the difference is added; once when left out.",
+    "anchor": "Which part is taken, as fractions of what is left over, or by what is seen; the middle when left out.",
     "authorization": "The credentials.",
     "auto": "As the EXIF orientation says.",
     "base64": "Bytes as base64.",
@@ -27,6 +28,7 @@ private let memberWords: [String: String] = [
     "days": "A number of days.",
     "degrees": "Degrees clockwise.",
     "delegates": "What the client wants to be asked.",
+    "diameter": "Pixels across; the shorter side when left out.",
     "disk": "The disk tier.",
     "dns": "Seconds for the name.",
     "downloader": "The downloader of all caches.",
@@ -36,6 +38,7 @@ private let memberWords: [String: String] = [
     "failures": "How often credentials were refused.",
     "finalUrl": "The URL after redirects.",
     "firstByte": "Seconds to the first byte of the answer.",
+    "focus": "The point around which what exceeds the size is cut off, with aspectFill.",
     "folder": "The folder.",
     "format": "The format.",
     "fraction": "A fraction.",
@@ -43,10 +46,13 @@ private let memberWords: [String: String] = [
     "frameSeconds": "How long each picture is shown, in seconds.",
     "from": "What it was.",
     "fromRevalidation": "Whether the server confirmed what was cached.",
+    "gamma": "1 leaves it as it is.",
+    "gravity": "Where the image lies; in the middle when left out.",
     "hashes": "Names of files without extension.",
     "headers": "Header fields by name.",
     "height": "Pixels down.",
     "heldBytes": "What is held, in bytes.",
+    "horizontal": "Whether left and right are exchanged.",
     "host": "The host.",
     "hosts": "The hosts that it counts for.",
     "httpVersion": "The version of HTTP.",
@@ -55,6 +61,7 @@ private let memberWords: [String: String] = [
     "isOpen": "Whether this server has used it.",
     "isProxy": "Whether a proxy asks.",
     "keepQuery": "The only parameters of a query that count.",
+    "kernel": "How pixels are made of others; lanczos3 when left out, nearest for sharp squares.",
     "key": "The cache key.",
     "keys": "Cache keys, null where one is not known.",
     "leasedBytes": "What is lent out of it, in bytes.",
@@ -98,12 +105,15 @@ private let memberWords: [String: String] = [
     "timings": "Seconds by phase.",
     "tls": "Seconds for TLS.",
     "to": "What it becomes.",
+    "tolerance": "The largest difference in a channel of 255 that is none; 10 when left out.",
+    "unit": "Of all lengths: pixels when left out, or fraction for parts of the sides.",
     "upscale": "Whether a smaller image is enlarged.",
     "uri": "The file's URL.",
     "url": "The URL.",
     "use": "The credentials to use.",
     "user": "The user.",
     "version": "The version.",
+    "vertical": "Whether top and bottom are exchanged.",
     "waits": "How often requests had to wait.",
     "width": "Pixels across.",
     "x": "Across, from 0 to 1.",
@@ -127,7 +137,8 @@ extension JSONLiteral {
         }
     }
 
-    private func described(as words: String?) -> JSONLiteral {
+    /// The schema with words about it, unless it has some.
+    func described(as words: String?) -> JSONLiteral {
         guard let words, case .object(let members) = self,
             !members.contains(where: { $0.0 == "description" || $0.0 == "$ref" })
         else { return self }

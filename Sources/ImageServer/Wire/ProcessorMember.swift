@@ -10,7 +10,11 @@ enum ProcessorMember {
     static let length: JSONLiteral = ["type": "number", "exclusiveMinimum": 0, "maximum": 65_535]
     static let fraction = range(0, 1)
     static let size: [(String, JSONLiteral)] = [("width", length), ("height", length)]
-    static let colorSchema: JSONLiteral = ["type": "string", "description": .string(RecipeColor.expectation)]
+    static let colorSchema: JSONLiteral = [
+        "type": "string", "format": "color", "description": .string(RecipeColor.expectation),
+    ]
+    static let point = object([("x", fraction), ("y", fraction)])
+    static let anchorSchema: JSONLiteral = ["oneOf": [point, names(Crop.Interest.self)]]
     static let cornersSchema: JSONLiteral = [
         "type": "array", "items": ["type": "string", "enum": .array(Corners.named.map { .string($0.name) })],
         "minItems": 1,
@@ -106,6 +110,41 @@ enum ProcessorMember {
         try PixelSize(
             width: try required(try number(view, "width"), "width"),
             height: try required(try number(view, "height"), "height"))
+    }
+
+    /// The members of a point, each `nil` when it is left out; `nil` when there is no point.
+    static func point(_ view: JSONView, _ name: StaticString) throws(Mismatch) -> (Double?, Double?)? {
+        guard let value = view.member(name), !value.isNull else { return nil }
+        do throws(Mismatch) {
+            try check(value, ["x", "y"])
+            return (try number(value, "x"), try number(value, "y"))
+        } catch { throw error.within("\(name)") }
+    }
+
+    static func crop(_ view: JSONView) throws -> Crop {
+        let width = try required(try number(view, "width"), "width")
+        let height = try required(try number(view, "height"), "height")
+        let (x, y) = (try number(view, "x"), try number(view, "y"))
+        var place = Crop.Place.anchor(x: 0.5, y: 0.5)
+        if let anchor = view.member("anchor"), !anchor.isNull {
+            guard x == nil, y == nil else {
+                throw Mismatch(
+                    path: "anchor", message: "says where the part is, and so do x and y: leave out one of them",
+                    expected: "an anchor or a corner", received: "both")
+            }
+            if anchor.kind == .string {
+                let interest: Crop.Interest? = try name(view, "anchor")
+                if let interest { place = .interest(interest) }
+            } else if !anchor.isObject {
+                throw Mismatch.expected("\"smart\", \"entropy\" or an object with x and y", anchor).within("anchor")
+            } else if let point = try point(view, "anchor") {
+                place = .anchor(x: point.0 ?? 0.5, y: point.1 ?? 0.5)
+            }
+        } else if x != nil || y != nil {
+            place = .corner(x: x ?? 0, y: y ?? 0)
+        }
+        return try Crop(
+            width: width, height: height, unit: try name(view, "unit") ?? .pixels, place: place)
     }
 
     static func radius(_ view: JSONView) throws(Mismatch) -> CornerRadius? {

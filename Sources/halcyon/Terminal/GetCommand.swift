@@ -21,6 +21,13 @@ struct GetCommand: ParsableCommand {
     @Option(help: "The largest box it may take, as WIDTHxHEIGHT in pixels; its proportions are kept.")
     var resize: PixelBox?
 
+    @Option(
+        help: """
+            What is done to it, as in crop:200x200,smart/sharpen:2 (a processor's name, then its values): after --resize, \
+            before --format. halcyon discover lists all, with examples.
+            """)
+    var processors: String?
+
     @Option(help: "The format to turn it into: png, jpeg, webp, …")
     var format: String?
 
@@ -62,21 +69,23 @@ struct GetCommand: ParsableCommand {
             params.field("url", FilePath.url(url))
             if let key { params.field("key", key) }
             if let cache = session.cache { params.field("cache", cache) }
-            if resize != nil || format != nil {
-                params.key("processors")
-                params.array { processors in
-                    if let resize { resize.write(to: &processors) }
-                    if let format { Self.write(format: format, to: &processors) }
-                }
-            }
+            if let steps { params.field("processors", steps) }
             image.write(to: &params)
         }
     }
 
-    private static func write(format: String, to processors: inout JSONWriter) {
-        processors.object { processor in
-            processor.key("format")
-            processor.object { $0.field("to", format) }
+    /// The processors in their compact text; `nil` for none.
+    private var steps: String? {
+        let format = format.map { "format:to=" + Self.escaped($0) }
+        let steps = [resize.map { "downsample:\($0.width)x\($0.height)" }, processors, format].compactMap { $0 }
+        return steps.isEmpty ? nil : steps.joined(separator: "/")
+    }
+
+    /// A value with the bytes that have a meaning in the compact text as `%` and two digits.
+    private static func escaped(_ value: String) -> String {
+        value.utf8.reduce(into: "") { text, byte in
+            let isPlain = UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+            text += isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
     }
 }
@@ -90,16 +99,5 @@ struct PixelBox: ExpressibleByArgument {
         let parts = argument.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2, let width = parts[0], let height = parts[1], width > 0, height > 0 else { return nil }
         (self.width, self.height) = (width, height)
-    }
-
-    /// Writes the processor that makes an image fit into the box and never enlarges it.
-    func write(to processors: inout JSONWriter) {
-        processors.object { processor in
-            processor.key("downsample")
-            processor.object { size in
-                size.field("width", width)
-                size.field("height", height)
-            }
-        }
     }
 }

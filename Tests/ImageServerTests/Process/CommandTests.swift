@@ -86,6 +86,24 @@ struct CommandTests {
         #expect(try run("$HALCYON get --only-cached $WEB/png-rgb.png").status == 1 && web.requests.count == 1)
     }
 
+    @Test func getAppliesProcessorsBetweenItsSizeAndItsFormat() throws {
+        defer { web.stop() }
+        let got = try run(
+            "$HALCYON get --resize 40x40 --processors crop:20x10,x=20/flip:horizontal --format png -o cut.png $WEB/jpeg-photo.jpg"
+        )
+        #expect(got.status == 0 && got.errors.isEmpty, "\(got.errors)")
+        let made = try run(
+            "$HALCYON get --json --resize 40x40 --processors crop:20x10,x=20/flip:horizontal --format png $WEB/jpeg-photo.jpg"
+        )
+        let identifier =
+            "downsample.1(width=40,height=40)|>crop.1(width=20,height=10,left=20,top=0)|>flip.1(horizontal=true,vertical=false)|>format.1(to=png)"
+        #expect(try made.lines[0]["processorIdentifier"]?.string == identifier, "\(made.output)")
+        let misspelt = try run("$HALCYON get --processors crop:20x10,smrt $WEB/png-rgb.png")
+        #expect(misspelt.status == 1 && misspelt.errors.contains(#"did you mean "smart"?"#), "\(misspelt.errors)")
+        let format = try run("$HALCYON get --format jpg/blur:3 $WEB/png-rgb.png")
+        #expect(format.status == 1 && format.errors.contains(#"not "jpg/blur:3""#), "\(format.errors)")
+    }
+
     @Test func theCommandLineIsJudgedBeforeAnythingIsDone() throws {
         defer { web.stop() }
         for line in [

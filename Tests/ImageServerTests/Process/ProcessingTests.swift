@@ -149,6 +149,35 @@ struct ProcessingTests {
         #expect(restarted.finish() == 0)
     }
 
+    @Test func theCompactTextMakesTheImageOfTheListAndFindsIt() throws {
+        let web = try LocalServer.fixtures()
+        defer { web.stop() }
+        let server = try ServerProcess(cache: folder)
+        let url = quoted(web.url("/jpeg-photo.jpg"))
+        let list =
+            #"[{"crop":{"width":60,"height":40,"anchor":"smart"}},{"flip":{"horizontal":true}},{"format":{"to":"png"}}]"#
+        let text = #""crop:60x40,smart/flip:horizontal/format:png""#
+        let made = try server.call(1, "retrieve", #"{"url":\#(url),"processors":\#(list)}"#)["result"]
+        let found = try server.call(
+            2, "retrieve", #"{"url":\#(url),"processors":\#(text),"options":{"onlyFromCache":true}}"#)
+        #expect(made?["format"]?.string == "png" && made?["width"]?.integer == 60 && made?["height"]?.integer == 40)
+        #expect(found["result"]?["path"]?.string == made?["path"]?.string, "\(found.text)")
+        for (id, method) in ["isCached", "cachePath", "explain", "remove"].enumerated() {
+            let reply = try server.call(3 + id, method, #"{"key":\#(url),"processors":\#(text)}"#)
+            #expect(reply["result"] != nil, "\(method): \(reply.text)")
+            if method == "isCached" { #expect(reply["result"]?["cached"]?.boolean == true) }
+            if method == "remove" { #expect(reply["result"]?["removed"]?.boolean == true) }
+        }
+        let bad = try server.call(9, "retrieve", #"{"url":\#(url),"processors":"crop:60x40,smrt"}"#)
+        #expect(bad["error"]?["code"]?.integer == -32602)
+        #expect(bad["error"]?["data"]?["param"]?.string == "processors.0.crop.anchor")
+        #expect(bad["error"]?["data"]?["suggestion"]?.string == "smart", "\(bad.text)")
+        let outside = try server.call(10, "retrieve", #"{"url":\#(url),"processors":"crop:60x40,x=300"}"#)
+        #expect(outside["error"]?["data"]?["name"]?.string == "processingFailed")
+        #expect(outside["error"]?["message"]?.string?.contains("320 × 240") == true, "\(outside.text)")
+        #expect(server.finish() == 0)
+    }
+
     @Test func capabilitiesSayWhetherPicturesCanBeProcessedAndTheErrorHow() throws {
         for (arguments, isThere) in [([], true), (["--codec", "/nonexistent/halcyon-codec"], false)] {
             let server = try ServerProcess(cache: folder, arguments)

@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import Callable, List, Optional, Sequence, TypeVar
 
-VERSION = 4
+VERSION = 5
 """The version of the messages that are written and read here; a worker of another one is refused."""
 
 Value = TypeVar("Value")
@@ -83,12 +83,27 @@ def downsample(width: int, height: int) -> bytes:
 
 def enlarge(width: int, height: int) -> bytes:
     """Gives a picture a size, also a larger one."""
-    return _text("resize") + struct.pack("<BqBq", 1, width, 1, height) + _text("none") + _flag(True)
+    return _text("resize") + struct.pack("<BqBq", 1, width, 1, height) + _text("none") + _flag(True) + _text("lanczos3") + _flag(False)
 
 
 def crop(width: int, height: int) -> bytes:
     """Cuts out the middle."""
-    return _text("crop") + struct.pack("<qqdd", width, height, 0.5, 0.5)
+    return _text("crop") + struct.pack("<ddBBdd", width, height, 0, 0, 0.5, 0.5)
+
+
+def crop_interesting(width: int, height: int) -> bytes:
+    """Cuts out what draws attention."""
+    return _text("crop") + struct.pack("<ddBB", width, height, 0, 2) + _text("smart")
+
+
+def trim(tolerance: float) -> bytes:
+    """Removes margins of the colour of the first pixel."""
+    return _text("trim") + struct.pack("<d", tolerance)
+
+
+def pixelate(size: int) -> bytes:
+    """Makes squares of one colour."""
+    return _text("pixelate") + struct.pack("<q", size)
 
 
 def blur(radius: float) -> bytes:

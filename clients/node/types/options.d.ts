@@ -256,6 +256,14 @@ export interface DownsampleProcessor {
   downsample: DownsampleParameters;
 }
 
+/** The point that stays in the picture: from 0, at the left or top, to 1. */
+export interface FocalPoint {
+  /** Across, from 0 to 1. */
+  x?: number;
+  /** Down, from 0 to 1. */
+  y?: number;
+}
+
 export interface ResizeParameters {
   /** Pixels across. */
   width?: number;
@@ -265,11 +273,15 @@ export interface ResizeParameters {
   mode?: "none" | "aspectFit" | "aspectFill";
   /** Whether a smaller image is enlarged. */
   upscale?: boolean;
+  /** How pixels are made of others; lanczos3 when left out, nearest for sharp squares. */
+  kernel?: "nearest" | "linear" | "cubic" | "mitchell" | "lanczos2" | "lanczos3";
+  /** The point around which what exceeds the size is cut off, with aspectFill. */
+  focus?: FocalPoint;
 }
 
 /**
  * Gives the image another size: stretched (none), within it (aspectFit) or covering it (aspectFill). With one side
- * given, the other follows.
+ * given, the other follows. With a focus, what exceeds the size is cut off around that point.
  */
 export interface ResizeProcessor {
   resize: ResizeParameters;
@@ -288,13 +300,81 @@ export interface CropParameters {
   width: number;
   /** Pixels down. */
   height: number;
-  /** Which part is taken, as fractions of what is left over; the middle when left out. */
-  anchor?: CropAnchor;
+  /** Which part is taken, as fractions of what is left over, or by what is seen; the middle when left out. */
+  anchor?: CropAnchor | "smart" | "entropy";
+  /** The left edge of the part, from that of the image. */
+  x?: number;
+  /** The upper edge of the part, from that of the image. */
+  y?: number;
+  /** Of all lengths: pixels when left out, or fraction for parts of the sides. */
+  unit?: "pixels" | "fraction";
 }
 
-/** Takes a part of the image; its middle, unless anchor says otherwise. */
+/**
+ * Takes a part of the image; its middle, unless anchor says otherwise: by what is cut off, or by the pixels (smart,
+ * entropy). With x or y, the rectangle with that corner, which must lie within the image. With the unit fraction,
+ * lengths are parts of the sides.
+ */
 export interface CropProcessor {
   crop: CropParameters;
+}
+
+export interface PadParameters {
+  /** Pixels across. */
+  width: number;
+  /** Pixels down. */
+  height: number;
+  /** a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent" */
+  backgroundColor?: string;
+  /** Where the image lies; in the middle when left out. */
+  gravity?: "center" | "top" | "bottom" | "left" | "right" | "topLeft" | "topRight" | "bottomLeft" | "bottomRight";
+  /** Whether a smaller image is enlarged. */
+  upscale?: boolean;
+}
+
+/**
+ * Makes the image fit within the size and lays it on a ground of exactly that size, which is transparent unless
+ * backgroundColor is given.
+ */
+export interface PadProcessor {
+  pad: PadParameters;
+}
+
+export interface TrimParameters {
+  /** The largest difference in a channel of 255 that is none; 10 when left out. */
+  tolerance?: number;
+}
+
+/**
+ * Removes margins of the colour of the first pixel; tolerance is the largest difference in a channel of 255 that counts
+ * as the same. An image of one colour stays as it is.
+ */
+export interface TrimProcessor {
+  trim: TrimParameters;
+}
+
+export interface FlipParameters {
+  /** Whether left and right are exchanged. */
+  horizontal?: boolean;
+  /** Whether top and bottom are exchanged. */
+  vertical?: boolean;
+}
+
+/** Exchanges left and right (horizontal), top and bottom (vertical), or both. */
+export interface FlipProcessor {
+  flip: FlipParameters;
+}
+
+export interface RotateParameters {
+  /** Degrees clockwise. */
+  degrees?: number;
+  /** As the EXIF orientation says. */
+  auto?: boolean;
+}
+
+/** Turns the image clockwise by degrees; or, with auto, only as its EXIF orientation says. */
+export interface RotateProcessor {
+  rotate: RotateParameters;
 }
 
 /** A radius as a part of the shorter side. */
@@ -319,6 +399,21 @@ export interface RoundCornerProcessor {
   roundCorner: RoundCornerParameters;
 }
 
+export interface CircleParameters {
+  /** Pixels across; the shorter side when left out. */
+  diameter?: number;
+  /** a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent" */
+  backgroundColor?: string;
+}
+
+/**
+ * Cuts out the largest circle around the middle; with a diameter, of the image made to cover that. Around it is
+ * backgroundColor, or nothing.
+ */
+export interface CircleProcessor {
+  circle: CircleParameters;
+}
+
 export interface BlurParameters {
   /** The radius, in pixels or as a fraction. */
   radius: number;
@@ -327,6 +422,28 @@ export interface BlurParameters {
 /** Blurs the image; a radius of 0 leaves it as it is. */
 export interface BlurProcessor {
   blur: BlurParameters;
+}
+
+export interface SharpenParameters {
+  /** The radius, in pixels or as a fraction. */
+  radius?: number;
+  /** How often the difference is added; once when left out. */
+  amount?: number;
+}
+
+/** Adds the difference to a blurred image, as often as amount says. */
+export interface SharpenProcessor {
+  sharpen: SharpenParameters;
+}
+
+export interface PixelateParameters {
+  /** The side of a square, in pixels. */
+  size: number;
+}
+
+/** Makes squares of one colour, with sides of that size, of the image. */
+export interface PixelateProcessor {
+  pixelate: PixelateParameters;
 }
 
 export interface OverlayParameters {
@@ -365,6 +482,18 @@ export interface ColorControlsParameters {
 /** Changes brightness, contrast, saturation and exposure. */
 export interface ColorControlsProcessor {
   colorControls: ColorControlsParameters;
+}
+
+/** 1 leaves it as it is. */
+export interface GammaParameters {
+  /** 1 leaves it as it is. */
+  gamma: number;
+}
+
+/** Makes the middle tones lighter, above 1, or darker: each sample to the power of 1/gamma. */
+export interface GammaProcessor {
+  /** 1 leaves it as it is. */
+  gamma: GammaParameters;
 }
 
 export interface BlackWhiteParameters {
@@ -443,18 +572,6 @@ export interface CompositingProcessor {
   compositing: CompositingParameters;
 }
 
-export interface RotateParameters {
-  /** Degrees clockwise. */
-  degrees?: number;
-  /** As the EXIF orientation says. */
-  auto?: boolean;
-}
-
-/** Turns the image clockwise by degrees; or, with auto, only as its EXIF orientation says. */
-export interface RotateProcessor {
-  rotate: RotateParameters;
-}
-
 /** The format. */
 export interface FormatParameters {
   /** What it becomes. */
@@ -474,20 +591,30 @@ export type Processor =
   | DownsampleProcessor
   | ResizeProcessor
   | CropProcessor
+  | PadProcessor
+  | TrimProcessor
+  | FlipProcessor
+  | RotateProcessor
   | RoundCornerProcessor
+  | CircleProcessor
   | BlurProcessor
+  | SharpenProcessor
+  | PixelateProcessor
   | OverlayProcessor
   | TintProcessor
   | ColorControlsProcessor
+  | GammaProcessor
   | BlackWhiteProcessor
   | BorderProcessor
   | BlendProcessor
   | CompositingProcessor
-  | RotateProcessor
   | FormatProcessor;
 
-/** Steps applied left to right, each an object with one member, the name of the processor. */
-export type Processors = (Processor | { [name: string]: unknown })[];
+/**
+ * Steps applied left to right, each an object with one member, the name of the processor; or a compact text, as in
+ * `resize:200x200/format:webp`.
+ */
+export type Processors = string | (Processor | { [name: string]: unknown })[];
 
 /** How an image is answered: where its file is, its bytes, both, neither, or as a data URL or raw pixels. */
 export type As = "path" | "data" | "both" | "none" | "dataUrl" | "pixels";

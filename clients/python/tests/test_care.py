@@ -104,6 +104,8 @@ class CareTests(Case):
         options: ImageOptions = {"cacheSerializer": {"format": "webp"}}
         made = client.retrieve(url, processors=box, options=options)
         self.assertEqual((made.format, made.width), ("webp", 8))
+        same = client.retrieve(url, processors="downsample:8x8", options=options)
+        self.assertEqual(same.path, made.path)
         self.assertTrue(client.is_cached(url, processors=box, options=options).cached)
         self.assertFalse(client.is_cached(url, processors=box).cached)
         found = client.cache_path(url, processors=box, options=options)

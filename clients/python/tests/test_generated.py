@@ -94,6 +94,7 @@ class GeneratedTests(unittest.TestCase):
         self.addCleanup(cache.cleanup)
         for text, complaints in (
             ('c.retrieve("u", processors=[{"resize": {"width": 9}}], options={"maxBytes": 5}).width + 1', 0),
+            ('c.retrieve("u", processors="resize:9x/format:webp").width + 1', 0),
             ('c.subscribe("log"); [entry.key for entry in c.list_entries(host="h")]', 0),
             ('c.retrieve("u", options={"maxByte": 5})', 1),
             ('c.retrieve("u", as_="bytes")', 1),

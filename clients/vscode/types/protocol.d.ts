@@ -1,7 +1,7 @@
 // Made by clients/generate.py from protocol/openrpc.json.
 
 /** One step of the making of an image: an object with one member, the processor's name. */
-export type Processor = { downsample: { width: number; height: number } }|{ resize: { width?: number; height?: number; mode?: "none"|"aspectFit"|"aspectFill"; upscale?: boolean } }|{ crop: { width: number; height: number; anchor?: { x?: number; y?: number } } }|{ roundCorner: { radius: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[]; targetSize?: { width: number; height: number }; backgroundColor?: string } }|{ blur: { radius: number } }|{ overlay: { color: string; fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number; contrast?: number; saturation?: number; inputEV?: number } }|{ blackWhite: Record<string, unknown> }|{ border: { color: string; width: number; radius?: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion"; alpha?: number; backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter"; alpha?: number; backgroundColor?: string } }|{ rotate: { degrees?: number; auto?: boolean } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"jxl"; quality?: number } };
+export type Processor = { downsample: { width: number; height: number } }|{ resize: { width?: number; height?: number; mode?: "none"|"aspectFit"|"aspectFill"; upscale?: boolean; kernel?: "nearest"|"linear"|"cubic"|"mitchell"|"lanczos2"|"lanczos3"; focus?: { x?: number; y?: number } } }|{ crop: { width: number; height: number; anchor?: { x?: number; y?: number }|"smart"|"entropy"; x?: number; y?: number; unit?: "pixels"|"fraction" } }|{ pad: { width: number; height: number; backgroundColor?: string; gravity?: "center"|"top"|"bottom"|"left"|"right"|"topLeft"|"topRight"|"bottomLeft"|"bottomRight"; upscale?: boolean } }|{ trim: { tolerance?: number } }|{ flip: { horizontal?: boolean; vertical?: boolean } }|{ rotate: { degrees?: number; auto?: boolean } }|{ roundCorner: { radius: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[]; targetSize?: { width: number; height: number }; backgroundColor?: string } }|{ circle: { diameter?: number; backgroundColor?: string } }|{ blur: { radius: number } }|{ sharpen: { radius?: number; amount?: number } }|{ pixelate: { size: number } }|{ overlay: { color: string; fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number; contrast?: number; saturation?: number; inputEV?: number } }|{ gamma: { gamma: number } }|{ blackWhite: Record<string, unknown> }|{ border: { color: string; width: number; radius?: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion"; alpha?: number; backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter"; alpha?: number; backgroundColor?: string } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"jxl"; quality?: number } };
 
 export interface ImageOptions {
   /** Ignore the caches for reading; still write them. Default: false. */
@@ -723,7 +723,7 @@ export interface RetrieveParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original, in order. */
-  processors?: Processor[];
+  processors?: Processor[]|string;
   /** How to look up, load and keep the image. */
   options?: ImageOptions;
   /** What the result holds of the image. Default: "path". */
@@ -741,7 +741,7 @@ export interface StoreParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original, in order. */
-  processors?: Processor[];
+  processors?: Processor[]|string;
   /** How to look up, load and keep the image. */
   options?: ImageOptions;
   /** Replace an image that is there. Default: true. */
@@ -757,7 +757,7 @@ export interface RemoveParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original, in order. */
-  processors?: Processor[];
+  processors?: Processor[]|string;
   /** Remove it from memory. Default: true. */
   fromMemory?: boolean;
   /** Remove it from disk. Default: true. */
@@ -775,7 +775,7 @@ export interface IsCachedParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original, in order. */
-  processors?: Processor[];
+  processors?: Processor[]|string;
   /** What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
   options?: ImageOptions;
 }
@@ -787,7 +787,7 @@ export interface CachePathParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original, in order. */
-  processors?: Processor[];
+  processors?: Processor[]|string;
   /** What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
   options?: ImageOptions;
 }
@@ -831,7 +831,7 @@ export interface PrefetchParams {
   /** How many are loaded at once. Default: 5. */
   maxConcurrent?: number;
   /** What is done to the originals, in order. */
-  processors?: Processor[];
+  processors?: Processor[]|string;
 }
 
 /** Stops a prefetch, which is then answered: what it has not loaded has failed. */
@@ -903,7 +903,7 @@ export interface InspectParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What was done to the original. */
-  processors?: Processor[];
+  processors?: Processor[]|string;
   /** What else was said when the image was made: cacheSerializer and the like. */
   options?: ImageOptions;
 }
@@ -937,7 +937,7 @@ export interface ExplainParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original. */
-  processors?: Processor[];
+  processors?: Processor[]|string;
   /** The options of the request. */
   options?: ImageOptions;
 }

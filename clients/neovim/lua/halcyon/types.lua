@@ -2,7 +2,7 @@
 -- Made by clients/generate.py from protocol/openrpc.json.
 
 --- One step of the making of an image: an object with one member, the processor's name.
----@alias halcyon.Processor { downsample: { width: number, height: number } }|{ resize: { width?: number, height?: number, mode?: "none"|"aspectFit"|"aspectFill", upscale?: boolean } }|{ crop: { width: number, height: number, anchor?: { x?: number, y?: number } } }|{ roundCorner: { radius: number|{ fraction: number }, corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[], targetSize?: { width: number, height: number }, backgroundColor?: string } }|{ blur: { radius: number } }|{ overlay: { color: string, fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number, contrast?: number, saturation?: number, inputEV?: number } }|{ blackWhite: table<string, any> }|{ border: { color: string, width: number, radius?: number|{ fraction: number }, corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion", alpha?: number, backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter", alpha?: number, backgroundColor?: string } }|{ rotate: { degrees?: number, auto?: boolean } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"jxl", quality?: number } }
+---@alias halcyon.Processor { downsample: { width: number, height: number } }|{ resize: { width?: number, height?: number, mode?: "none"|"aspectFit"|"aspectFill", upscale?: boolean, kernel?: "nearest"|"linear"|"cubic"|"mitchell"|"lanczos2"|"lanczos3", focus?: { x?: number, y?: number } } }|{ crop: { width: number, height: number, anchor?: { x?: number, y?: number }|"smart"|"entropy", x?: number, y?: number, unit?: "pixels"|"fraction" } }|{ pad: { width: number, height: number, backgroundColor?: string, gravity?: "center"|"top"|"bottom"|"left"|"right"|"topLeft"|"topRight"|"bottomLeft"|"bottomRight", upscale?: boolean } }|{ trim: { tolerance?: number } }|{ flip: { horizontal?: boolean, vertical?: boolean } }|{ rotate: { degrees?: number, auto?: boolean } }|{ roundCorner: { radius: number|{ fraction: number }, corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[], targetSize?: { width: number, height: number }, backgroundColor?: string } }|{ circle: { diameter?: number, backgroundColor?: string } }|{ blur: { radius: number } }|{ sharpen: { radius?: number, amount?: number } }|{ pixelate: { size: number } }|{ overlay: { color: string, fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number, contrast?: number, saturation?: number, inputEV?: number } }|{ gamma: { gamma: number } }|{ blackWhite: table<string, any> }|{ border: { color: string, width: number, radius?: number|{ fraction: number }, corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion", alpha?: number, backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter", alpha?: number, backgroundColor?: string } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"jxl", quality?: number } }
 
 ---@class halcyon.ImageOptions
 ---@field forceRefresh? boolean Ignore the caches for reading; still write them. Default: false.
@@ -383,7 +383,7 @@
 ---@field url? string Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant.
 ---@field key? string The cache key; the URL without its fragment when left out. Alone, nothing is loaded.
 ---@field cache? string The name of the cache. Default: "default".
----@field processors? halcyon.Processor[] What is done to the original, in order.
+---@field processors? halcyon.Processor[]|string What is done to the original, in order.
 ---@field options? halcyon.ImageOptions How to look up, load and keep the image.
 ---@field as? "path"|"data"|"both"|"none"|"dataUrl"|"pixels" What the result holds of the image. Default: "path".
 
@@ -393,7 +393,7 @@
 ---@field data? string The bytes, as base64. Give this or path.
 ---@field path? string A file to copy from, absolute or relative to the server's directory.
 ---@field cache? string The name of the cache. Default: "default".
----@field processors? halcyon.Processor[] What is done to the original, in order.
+---@field processors? halcyon.Processor[]|string What is done to the original, in order.
 ---@field options? halcyon.ImageOptions How to look up, load and keep the image.
 ---@field overwrite? boolean Replace an image that is there. Default: true.
 ---@field metadata? table<string, string> What is to be kept with the image, for inspect and list.
@@ -402,7 +402,7 @@
 ---@class halcyon.RemoveParams
 ---@field key string The cache key: any text.
 ---@field cache? string The name of the cache. Default: "default".
----@field processors? halcyon.Processor[] What is done to the original, in order.
+---@field processors? halcyon.Processor[]|string What is done to the original, in order.
 ---@field fromMemory? boolean Remove it from memory. Default: true.
 ---@field fromDisk? boolean Remove it from disk. Default: true.
 ---@field allVariants? boolean Remove everything made from it by processors too. Default: false.
@@ -412,14 +412,14 @@
 ---@class halcyon.IsCachedParams
 ---@field key string The cache key: any text.
 ---@field cache? string The name of the cache. Default: "default".
----@field processors? halcyon.Processor[] What is done to the original, in order.
+---@field processors? halcyon.Processor[]|string What is done to the original, in order.
 ---@field options? halcyon.ImageOptions What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.
 
 --- Tells where an image is in the cache, or would be.
 ---@class halcyon.CachePathParams
 ---@field key string The cache key: any text.
 ---@field cache? string The name of the cache. Default: "default".
----@field processors? halcyon.Processor[] What is done to the original, in order.
+---@field processors? halcyon.Processor[]|string What is done to the original, in order.
 ---@field options? halcyon.ImageOptions What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.
 
 --- Tells how many images a cache holds and how large they are, without walking a folder.
@@ -445,7 +445,7 @@
 ---@field cache? string The name of the cache. Default: "default".
 ---@field options? halcyon.ImageOptions How to load the images.
 ---@field maxConcurrent? integer How many are loaded at once. Default: 5.
----@field processors? halcyon.Processor[] What is done to the originals, in order.
+---@field processors? halcyon.Processor[]|string What is done to the originals, in order.
 
 --- Stops a prefetch, which is then answered: what it has not loaded has failed.
 ---@class halcyon.StopPrefetchParams
@@ -491,7 +491,7 @@
 ---@class halcyon.InspectParams
 ---@field key string The cache key: any text.
 ---@field cache? string The name of the cache. Default: "default".
----@field processors? halcyon.Processor[] What was done to the original.
+---@field processors? halcyon.Processor[]|string What was done to the original.
 ---@field options? halcyon.ImageOptions What else was said when the image was made: cacheSerializer and the like.
 
 --- Lists what the disk tier of a cache holds, page by page, in an order that no use changes.
@@ -510,7 +510,7 @@
 ---@field url? string Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant.
 ---@field key? string The cache key; the URL without its fragment when left out. Alone, nothing is loaded.
 ---@field cache? string The name of the cache. Default: "default".
----@field processors? halcyon.Processor[] What is done to the original.
+---@field processors? halcyon.Processor[]|string What is done to the original.
 ---@field options? halcyon.ImageOptions The options of the request.
 
 --- Removes every image whose time is over. A path that is lent out stays valid.

@@ -13,6 +13,7 @@ const cat = await client.retrieve(new URL("https://example.com/cat.png"));
 export const facts: [number, string | null, boolean | undefined] = [cat.width, cat.path, cat.stale];
 export const bytes: Buffer = (await client.retrieve({ url: "u", as: "data" })).data;
 await client.store({ key: "k", data: bytes, metadata: { by: "me" } });
+await client.retrieve({ url: "u", processors: "crop:9x9,smart/format:webp" });
 await client.retrieveMany(["a", { url: "b", processors: [{ resize: { width: 5 } }] }], { settled: true });
 
 export const entries: EntryDetails[] = [];

@@ -22,6 +22,8 @@ __all__ = [
     "BorderParameters",
     "BorderProcessor",
     "CacheSerializer",
+    "CircleParameters",
+    "CircleProcessor",
     "ColorControlsParameters",
     "ColorControlsProcessor",
     "CompositingParameters",
@@ -34,14 +36,23 @@ __all__ = [
     "Expiration",
     "ExponentialInterval",
     "ExtendingExpiration",
+    "FlipParameters",
+    "FlipProcessor",
+    "FocalPoint",
     "ForDays",
     "FormatParameters",
     "FormatProcessor",
     "ForSeconds",
+    "GammaParameters",
+    "GammaProcessor",
     "ImageOptions",
     "ImageOptionsBodyBase64",
     "OverlayParameters",
     "OverlayProcessor",
+    "PadParameters",
+    "PadProcessor",
+    "PixelateParameters",
+    "PixelateProcessor",
     "Processor",
     "Processors",
     "QuestionName",
@@ -53,8 +64,12 @@ __all__ = [
     "RotateProcessor",
     "RoundCornerParameters",
     "RoundCornerProcessor",
+    "SharpenParameters",
+    "SharpenProcessor",
     "TintParameters",
     "TintProcessor",
+    "TrimParameters",
+    "TrimProcessor",
     "UntilDate",
 ]
 
@@ -343,6 +358,15 @@ class DownsampleProcessor(TypedDict):
     downsample: DownsampleParameters
 
 
+class FocalPoint(TypedDict, total=False):
+    """The point that stays in the picture: from 0, at the left or top, to 1."""
+
+    x: float
+    """Across, from 0 to 1."""
+    y: float
+    """Down, from 0 to 1."""
+
+
 class ResizeParameters(TypedDict, total=False):
     width: float
     """Pixels across."""
@@ -352,11 +376,16 @@ class ResizeParameters(TypedDict, total=False):
     """How it is done."""
     upscale: bool
     """Whether a smaller image is enlarged."""
+    kernel: Literal["nearest", "linear", "cubic", "mitchell", "lanczos2", "lanczos3"]
+    """How pixels are made of others; lanczos3 when left out, nearest for sharp squares."""
+    focus: FocalPoint
+    """The point around which what exceeds the size is cut off, with aspectFill."""
 
 
 class ResizeProcessor(TypedDict):
     """Gives the image another size: stretched (none), within it (aspectFit) or covering it
-    (aspectFill). With one side given, the other follows.
+    (aspectFill). With one side given, the other follows. With a focus, what exceeds the size is
+    cut off around that point.
     """
 
     resize: ResizeParameters
@@ -379,14 +408,99 @@ class _CropParameters(TypedDict):
 
 
 class CropParameters(_CropParameters, total=False):
-    anchor: CropAnchor
-    """Which part is taken, as fractions of what is left over; the middle when left out."""
+    anchor: Union[CropAnchor, Literal["smart", "entropy"]]
+    """Which part is taken, as fractions of what is left over, or by what is seen; the middle when
+    left out.
+    """
+    x: float
+    """The left edge of the part, from that of the image."""
+    y: float
+    """The upper edge of the part, from that of the image."""
+    unit: Literal["pixels", "fraction"]
+    """Of all lengths: pixels when left out, or fraction for parts of the sides."""
 
 
 class CropProcessor(TypedDict):
-    """Takes a part of the image; its middle, unless anchor says otherwise."""
+    """Takes a part of the image; its middle, unless anchor says otherwise: by what is cut off, or
+    by the pixels (smart, entropy). With x or y, the rectangle with that corner, which must lie
+    within the image. With the unit fraction, lengths are parts of the sides.
+    """
 
     crop: CropParameters
+
+
+class _PadParameters(TypedDict):
+    width: float
+    """Pixels across."""
+    height: float
+    """Pixels down."""
+
+
+class PadParameters(_PadParameters, total=False):
+    backgroundColor: str
+    """a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent"
+    """
+    gravity: Literal[
+        "center",
+        "top",
+        "bottom",
+        "left",
+        "right",
+        "topLeft",
+        "topRight",
+        "bottomLeft",
+        "bottomRight",
+    ]
+    """Where the image lies; in the middle when left out."""
+    upscale: bool
+    """Whether a smaller image is enlarged."""
+
+
+class PadProcessor(TypedDict):
+    """Makes the image fit within the size and lays it on a ground of exactly that size, which is
+    transparent unless backgroundColor is given.
+    """
+
+    pad: PadParameters
+
+
+class TrimParameters(TypedDict, total=False):
+    tolerance: float
+    """The largest difference in a channel of 255 that is none; 10 when left out."""
+
+
+class TrimProcessor(TypedDict):
+    """Removes margins of the colour of the first pixel; tolerance is the largest difference in a
+    channel of 255 that counts as the same. An image of one colour stays as it is.
+    """
+
+    trim: TrimParameters
+
+
+class FlipParameters(TypedDict, total=False):
+    horizontal: bool
+    """Whether left and right are exchanged."""
+    vertical: bool
+    """Whether top and bottom are exchanged."""
+
+
+class FlipProcessor(TypedDict):
+    """Exchanges left and right (horizontal), top and bottom (vertical), or both."""
+
+    flip: FlipParameters
+
+
+class RotateParameters(TypedDict, total=False):
+    degrees: float
+    """Degrees clockwise."""
+    auto: bool
+    """As the EXIF orientation says."""
+
+
+class RotateProcessor(TypedDict):
+    """Turns the image clockwise by degrees; or, with auto, only as its EXIF orientation says."""
+
+    rotate: RotateParameters
 
 
 class RadiusFraction(TypedDict):
@@ -417,6 +531,22 @@ class RoundCornerProcessor(TypedDict):
     roundCorner: RoundCornerParameters
 
 
+class CircleParameters(TypedDict, total=False):
+    diameter: float
+    """Pixels across; the shorter side when left out."""
+    backgroundColor: str
+    """a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent"
+    """
+
+
+class CircleProcessor(TypedDict):
+    """Cuts out the largest circle around the middle; with a diameter, of the image made to cover
+    that. Around it is backgroundColor, or nothing.
+    """
+
+    circle: CircleParameters
+
+
 class BlurParameters(TypedDict):
     radius: float
     """The radius, in pixels or as a fraction."""
@@ -426,6 +556,30 @@ class BlurProcessor(TypedDict):
     """Blurs the image; a radius of 0 leaves it as it is."""
 
     blur: BlurParameters
+
+
+class SharpenParameters(TypedDict, total=False):
+    radius: float
+    """The radius, in pixels or as a fraction."""
+    amount: float
+    """How often the difference is added; once when left out."""
+
+
+class SharpenProcessor(TypedDict):
+    """Adds the difference to a blurred image, as often as amount says."""
+
+    sharpen: SharpenParameters
+
+
+class PixelateParameters(TypedDict):
+    size: float
+    """The side of a square, in pixels."""
+
+
+class PixelateProcessor(TypedDict):
+    """Makes squares of one colour, with sides of that size, of the image."""
+
+    pixelate: PixelateParameters
 
 
 class _OverlayParameters(TypedDict):
@@ -472,6 +626,20 @@ class ColorControlsProcessor(TypedDict):
     """Changes brightness, contrast, saturation and exposure."""
 
     colorControls: ColorControlsParameters
+
+
+class GammaParameters(TypedDict):
+    """1 leaves it as it is."""
+
+    gamma: float
+    """1 leaves it as it is."""
+
+
+class GammaProcessor(TypedDict):
+    """Makes the middle tones lighter, above 1, or darker: each sample to the power of 1/gamma."""
+
+    gamma: GammaParameters
+    """1 leaves it as it is."""
 
 
 class BlackWhiteParameters(TypedDict):
@@ -569,19 +737,6 @@ class CompositingProcessor(TypedDict):
     compositing: CompositingParameters
 
 
-class RotateParameters(TypedDict, total=False):
-    degrees: float
-    """Degrees clockwise."""
-    auto: bool
-    """As the EXIF orientation says."""
-
-
-class RotateProcessor(TypedDict):
-    """Turns the image clockwise by degrees; or, with auto, only as its EXIF orientation says."""
-
-    rotate: RotateParameters
-
-
 class _FormatParameters(TypedDict):
     to: Literal["png", "jpeg", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico", "jxl"]
     """What it becomes."""
@@ -605,22 +760,31 @@ Processor = Union[
     DownsampleProcessor,
     ResizeProcessor,
     CropProcessor,
+    PadProcessor,
+    TrimProcessor,
+    FlipProcessor,
+    RotateProcessor,
     RoundCornerProcessor,
+    CircleProcessor,
     BlurProcessor,
+    SharpenProcessor,
+    PixelateProcessor,
     OverlayProcessor,
     TintProcessor,
     ColorControlsProcessor,
+    GammaProcessor,
     BlackWhiteProcessor,
     BorderProcessor,
     BlendProcessor,
     CompositingProcessor,
-    RotateProcessor,
     FormatProcessor,
 ]
 """One step of the making of an image: an object with one member, the processor's name."""
 
-Processors = Sequence[Union[Processor, Mapping[str, Any]]]
-"""Steps applied left to right, each an object with one member, the name of the processor."""
+Processors = Union[str, Sequence[Union[Processor, Mapping[str, Any]]]]
+"""Steps applied left to right, each an object with one member, the name of the processor; or a
+compact text, as in `resize:200x200/format:webp`.
+"""
 
 As = Literal["path", "data", "both", "none", "dataUrl", "pixels"]
 """How an image is answered: where its file is, its bytes, both, neither, or as a data URL or raw
