@@ -19,6 +19,7 @@ enum Placeholder {
         let rgba = try image.rgba()
         return RenderPlaceholder(
             thumbHash: ThumbHash.hash(of: rgba, width: image.width, height: image.height),
+            blurHash: BlurHash.hash(of: rgba, width: image.width, height: image.height),
             dominantColor: dominant(of: rgba))
     }
 

@@ -19,6 +19,7 @@ extension FrameWriter {
         optional(reply.placeholder) { writer, placeholder in
             writer.data(placeholder.thumbHash)
             writer.color(placeholder.dominantColor)
+            writer.text(placeholder.blurHash)
         }
         flag(reply.isLast)
     }
@@ -62,7 +63,8 @@ extension FrameReader {
     mutating func reply() throws(FrameError) -> RenderReply {
         let outcomes = try list { (reader) throws(FrameError) in try reader.outcome() }
         let placeholder = try optional { (reader) throws(FrameError) in
-            RenderPlaceholder(thumbHash: try reader.data(), dominantColor: try reader.color())
+            let (hash, color) = (try reader.data(), try reader.color())
+            return RenderPlaceholder(thumbHash: hash, blurHash: try reader.text(), dominantColor: color)
         }
         return RenderReply(outcomes: outcomes, placeholder: placeholder, isLast: try flag())
     }

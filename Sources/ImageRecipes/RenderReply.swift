@@ -102,12 +102,15 @@ public struct RenderFailure: Error, Hashable, Sendable {
 public struct RenderPlaceholder: Hashable, Sendable {
     /// A ThumbHash: about 25 bytes that encode a blurred image (evanw.github.io/thumbhash).
     public var thumbHash: [UInt8]
+    /// A BlurHash: 28 letters that encode a blurred image without alpha (blurha.sh).
+    public var blurHash: String
     /// The most frequent colour of the image.
     public var dominantColor: RecipeColor
 
     /// A placeholder with the given parts.
-    public init(thumbHash: [UInt8], dominantColor: RecipeColor) {
+    public init(thumbHash: [UInt8], blurHash: String, dominantColor: RecipeColor) {
         self.thumbHash = thumbHash
+        self.blurHash = blurHash
         self.dominantColor = dominantColor
     }
 }

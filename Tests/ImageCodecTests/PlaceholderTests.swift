@@ -16,6 +16,9 @@ import Testing
         )
         let hash = try #require(clear.placeholder?.thumbHash)
         #expect((20...27).contains(hash.count))
+        // A plain colour, by blurhash 1.1.5.
+        #expect(reply.placeholder?.blurHash == "L~OkV*}Y}Y}Y}Y}Y}Y}Y}Y}Y}Y}Y")
+        #expect(clear.placeholder?.blurHash.count == 28)
     }
 
     @Test("A gradient has the hash that the reference implementation gives it")
@@ -35,6 +38,26 @@ import Testing
         #expect(
             hexadecimal(ThumbHash.hash(of: clear, width: 32, height: 24))
                 == "9af88914922b507660888668485ff9608ff888788878878807")
+    }
+
+    @Test(
+        "A gradient, wide or tall, has the BlurHash that a reference implementation gives it; what is clear has no say")
+    func blurHash() {
+        func gradient(_ width: Int, _ height: Int) -> [UInt8] {
+            var samples: [UInt8] = []
+            for y in 0..<height {
+                for x in 0..<width { samples += [UInt8(x * 8), UInt8(y * 10), UInt8((x * y) % 256), 255] }
+            }
+            return samples
+        }
+        // Made of the same samples by blurhash 1.1.5 of Python, with four waves along the longer side and three along the other.
+        #expect(BlurHash.hash(of: gradient(32, 24), width: 32, height: 24) == "LxH27h2lwtX3mAWUjwfAgFfmfTfi")
+        #expect(BlurHash.hash(of: gradient(24, 25), width: 24, height: 25) == "TtCt,iBMsQl@ahjwgFfmfTnib0jp")
+        let plain: [UInt8] = [214, 69, 52, 255, 214, 69, 52, 255]
+        let clear: [UInt8] = [214, 69, 52, 255, 0, 255, 0, 0]
+        let whole = BlurHash.hash(of: plain, width: 2, height: 1)
+        #expect(BlurHash.hash(of: clear, width: 2, height: 1) == whole)
+        #expect(BlurHash.hash(of: [1, 2, 3, 0], width: 1, height: 1).prefix(6).dropFirst(2) == "0000")
     }
 
     @Test("The colour is the mean of the most frequent ones, each pixel counting by its alpha")

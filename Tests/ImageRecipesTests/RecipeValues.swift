@@ -67,7 +67,8 @@ enum RecipeValues {
             .reply(
                 RenderReply(
                     outcomes: [.finished(image)] + kinds.map { .failed(RenderFailure($0, "It is „so“.")) },
-                    placeholder: RenderPlaceholder(thumbHash: [1, 2, 3], dominantColor: try half()))),
+                    placeholder: RenderPlaceholder(
+                        thumbHash: [1, 2, 3], blurHash: "L~OkV*}Y}Y", dominantColor: try half()))),
             .reply(RenderReply(outcomes: [])),
         ]
     }

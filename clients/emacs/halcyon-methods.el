@@ -120,7 +120,7 @@
     (:preloadAllAnimationData . "Accepted for clients of other libraries: all frames are always kept.")
     (:backgroundDecode . "Accepted for clients of other libraries: images are always decoded in another process.")
     (:verifyDecode . "Answer and keep the image only once all of it has been decoded; as the cache is configured when left out.")
-    (:thumbHash . "Answer with a ThumbHash and the dominant colour too, made once and kept with the entry.")
+    (:thumbHash . "Answer with a ThumbHash, a BlurHash and the dominant colour too, made once and kept with the entry.")
     (:maxPixels . "The most pixels that a frame of an image to be processed may have; of a JPEG as it is shrunk on loading.")
     (:maxFrames . "The most frames that an image to be processed may have.")
     (:maxAnimationPixels . "The most pixels that all frames of it may have together.")

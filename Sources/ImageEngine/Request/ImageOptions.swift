@@ -168,7 +168,7 @@ public struct ProcessingOptions: Hashable, Sendable {
     public var scaleFactor = 1.0
     /// The limits for decoding and processing.
     public var limits = RenderLimits()
-    /// `true` when the answer includes a placeholder of the image: a ThumbHash and the dominant colour.
+    /// `true` when the answer includes a placeholder of the image: a ThumbHash, a BlurHash and the dominant colour.
     public var wantsPreview = false
 
     /// The defaults.

@@ -3,11 +3,12 @@ internal import Platform
 
 /// The placeholder of an image, kept among its entry's facts.
 extension ImageRecord {
-    /// The ThumbHash and the dominant colour, once they have been made.
+    /// The hashes and the dominant colour, once they have been made.
     public var preview: RenderPlaceholder? { origin.facts.preview.flatMap(ImagePreview.read) }
 }
 
-/// The text form of a placeholder: the colour, and the hash in base64.
+/// The text form of a placeholder: the colour, the ThumbHash in base64, and the BlurHash. Those of older versions have no
+/// BlurHash; they are made again.
 enum ImagePreview {
     static func text(_ preview: RenderPlaceholder) -> String {
         let bytes = preview.thumbHash
@@ -15,15 +16,15 @@ enum ImagePreview {
             bytes.withUnsafeBytes { Base64.encode($0, into: UnsafeMutableRawBufferPointer(buffer)) }
             return Base64.encodedCount(bytes.count)
         }
-        return preview.dominantColor.text + " " + text
+        return preview.dominantColor.text + " " + text + " " + preview.blurHash
     }
 
     static func read(_ text: String) -> RenderPlaceholder? {
         let parts = text.split(separator: " ")
-        guard parts.count == 2, let color = RecipeColor(String(parts[0])),
+        guard parts.count == 3, let color = RecipeColor(String(parts[0])),
             let hash = Array(parts[1].utf8).withUnsafeBytes({ Base64.decode($0) })
         else { return nil }
-        return RenderPlaceholder(thumbHash: hash, dominantColor: color)
+        return RenderPlaceholder(thumbHash: hash, blurHash: String(parts[2]), dominantColor: color)
     }
 }
 

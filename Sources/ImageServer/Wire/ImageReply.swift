@@ -118,6 +118,12 @@ struct ImageReply: WireObject {
             }
         },
         WireField(
+            "blurHash", "A BlurHash of the image, in 28 letters, with the ThumbHash.", textSchema, isOptional: true,
+            isVolatile: true
+        ) {
+            if $0.showsPreview, let preview = $0.image.record.preview { $1.field("blurHash", preview.blurHash) }
+        },
+        WireField(
             "dominantColor", "The colour that most of the image has, with the ThumbHash.",
             ["type": "string", "pattern": "^#[0-9a-f]{6}([0-9a-f]{2})?$"], isOptional: true, isVolatile: true
         ) {

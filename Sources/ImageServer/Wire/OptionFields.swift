@@ -140,7 +140,10 @@ struct OptionField: Sendable {
             "Answer and keep the image only once all of it has been decoded; as the cache is configured when left out.",
             Bool.self
         ) { $0.lookup.verifyDecode = $1 },
-        flag("thumbHash", "Answer with a ThumbHash and the dominant colour too, made once and kept with the entry.") {
+        flag(
+            "thumbHash",
+            "Answer with a ThumbHash, a BlurHash and the dominant colour too, made once and kept with the entry."
+        ) {
             $0.processing.wantsPreview = $1
         },
         integer(

@@ -137,6 +137,7 @@ struct ProcessingTests {
                 id, "retrieve", #"{"url":\#(quoted(http.url("/jpeg-photo.jpg"))),"options":{"thumbHash":true}}"#)
             hashes.insert(reply["result"]?["thumbHash"]?.string ?? "none")
             #expect(reply["result"]?["dominantColor"]?.string?.hasPrefix("#") == true, "\(reply.text)")
+            #expect(reply["result"]?["blurHash"]?.string?.count == 28, "\(reply.text)")
         }
         #expect(hashes.count == 1 && !hashes.contains("none"))
         #expect(server.finish() == 0)
@@ -145,6 +146,7 @@ struct ProcessingTests {
         let restarted = try ServerProcess(cache: folder, ["--codec", "/nonexistent"])
         let kept = try restarted.call(
             1, "retrieve", #"{"url":\#(quoted(http.url("/jpeg-photo.jpg"))),"options":{"thumbHash":true}}"#)
+        #expect(kept["result"]?["blurHash"]?.string?.count == 28)
         #expect(kept["result"]?["thumbHash"]?.string == hashes.first && kept["result"]?["cacheType"]?.string == "disk")
         #expect(restarted.finish() == 0)
     }

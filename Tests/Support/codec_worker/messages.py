@@ -164,9 +164,10 @@ def outcomes(body: bytes) -> list[Outcome]:
     if reader.byte() != 3:
         raise MessageError("The message of the worker is no reply.")
     found = reader.list(_outcome)
-    if reader.flag():  # the placeholder: its hash and its colour
+    if reader.flag():  # the placeholder: its ThumbHash, its colour and its BlurHash
         reader.take(reader.integer())
         reader.take(4)
+        reader.text()
     reader.flag()  # whether the worker ends now
     if not reader.is_at_end:
         raise MessageError("The reply of the worker goes on after its end.")

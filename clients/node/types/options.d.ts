@@ -139,7 +139,9 @@ export interface ImageOptions {
   backgroundDecode?: boolean;
   /** Answer and keep the image only once all of it has been decoded; as the cache is configured when left out. */
   verifyDecode?: boolean;
-  /** Answer with a ThumbHash and the dominant colour too, made once and kept with the entry. Default: false. */
+  /**
+   * Answer with a ThumbHash, a BlurHash and the dominant colour too, made once and kept with the entry. Default: false.
+   */
   thumbHash?: boolean;
   /**
    * The most pixels that a frame of an image to be processed may have; of a JPEG as it is shrunk on loading. Default:

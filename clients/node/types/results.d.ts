@@ -100,6 +100,8 @@ export interface ImageResult {
   dataUrl?: string;
   /** A ThumbHash of the image, when asked for and there is a codec worker. */
   thumbHash?: string;
+  /** A BlurHash of the image, in 28 letters, with the ThumbHash. */
+  blurHash?: string;
   /** The colour that most of the image has, with the ThumbHash. */
   dominantColor?: string;
   /**

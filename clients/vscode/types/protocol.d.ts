@@ -48,7 +48,7 @@ export interface ImageOptions {
   backgroundDecode?: boolean;
   /** Answer and keep the image only once all of it has been decoded; as the cache is configured when left out. */
   verifyDecode?: boolean;
-  /** Answer with a ThumbHash and the dominant colour too, made once and kept with the entry. Default: false. */
+  /** Answer with a ThumbHash, a BlurHash and the dominant colour too, made once and kept with the entry. Default: false. */
   thumbHash?: boolean;
   /** The most pixels that a frame of an image to be processed may have; of a JPEG as it is shrunk on loading. Default: 50000000. */
   maxPixels?: number;
@@ -182,6 +182,8 @@ export interface ImageResult {
   dataUrl?: string;
   /** A ThumbHash of the image, when asked for and there is a codec worker. */
   thumbHash?: string;
+  /** A BlurHash of the image, in 28 letters, with the ThumbHash. */
+  blurHash?: string;
   /** The colour that most of the image has, with the ThumbHash. */
   dominantColor?: string;
   /** A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original. */

@@ -27,7 +27,7 @@
 ---@field preloadAllAnimationData? boolean Accepted for clients of other libraries: all frames are always kept. Default: false.
 ---@field backgroundDecode? boolean Accepted for clients of other libraries: images are always decoded in another process. Default: false.
 ---@field verifyDecode? boolean Answer and keep the image only once all of it has been decoded; as the cache is configured when left out.
----@field thumbHash? boolean Answer with a ThumbHash and the dominant colour too, made once and kept with the entry. Default: false.
+---@field thumbHash? boolean Answer with a ThumbHash, a BlurHash and the dominant colour too, made once and kept with the entry. Default: false.
 ---@field maxPixels? integer The most pixels that a frame of an image to be processed may have; of a JPEG as it is shrunk on loading. Default: 50000000.
 ---@field maxFrames? integer The most frames that an image to be processed may have. Default: 2000.
 ---@field maxAnimationPixels? integer The most pixels that all frames of it may have together. Default: 250000000.
@@ -96,6 +96,7 @@
 ---@field expiresAt string|nil When the entry on disk expires; null for never.
 ---@field dataUrl? string The image as a data URL, when asked for.
 ---@field thumbHash? string A ThumbHash of the image, when asked for and there is a codec worker.
+---@field blurHash? string A BlurHash of the image, in 28 letters, with the ThumbHash.
 ---@field dominantColor? string The colour that most of the image has, with the ThumbHash.
 ---@field pixels? { path: string, uri: string, width: integer, height: integer, stride: integer, frameCount: integer, byteCount: integer, loopCount: integer, frameSeconds: number[], delays: integer[] } A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original.
 ---@field leased? boolean False when the path is not lent, for what is lent has used its half of the limit.

@@ -236,8 +236,8 @@ class ImageOptions(TypedDict, total=False):
     when left out.
     """
     thumbHash: bool
-    """Answer with a ThumbHash and the dominant colour too, made once and kept with the entry.
-    Default: False.
+    """Answer with a ThumbHash, a BlurHash and the dominant colour too, made once and kept with the
+    entry. Default: False.
     """
     maxPixels: int
     """The most pixels that a frame of an image to be processed may have; of a JPEG as it is shrunk

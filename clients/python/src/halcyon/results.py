@@ -165,6 +165,8 @@ class ImageResult(ImageFile):
     """The image as a data URL, when asked for."""
     thumb_hash: Optional[str] = None
     """A ThumbHash of the image, when asked for and there is a codec worker."""
+    blur_hash: Optional[str] = None
+    """A BlurHash of the image, in 28 letters, with the ThumbHash."""
     dominant_color: Optional[str] = None
     """The colour that most of the image has, with the ThumbHash."""
     pixels: Optional[Pixels] = field(default=None, hash=False)
