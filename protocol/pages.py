@@ -17,6 +17,18 @@ from typing import Any, Dict, Iterator, List, Tuple
 HERE = Path(__file__).resolve().parent
 MARK = "<!-- Above: made by protocol/pages.py. Below: written by hand. -->"
 REF = "#/components/schemas/"
+#: Where the shared schemas that have a table of their own are explained.
+HOMES = {
+    "ImageOptions": "../options.md",
+    "Processor": "../processors.md",
+    "MemorySettings": "../configuration.md#settings-of-a-cache",
+    "DiskSettings": "../configuration.md#settings-of-a-cache",
+    "DownloaderSettings": "../configuration.md#settings-of-the-downloader",
+    "Settings": "../configuration.md",
+    "EntryDetails": "inspect.md#result",
+}
+#: The result whose members others have too, with the page of its table, and how many of them make a reference worth it.
+COMMON, COMMON_PAGE, COMMON_LEAST = "ImageResult", "retrieve.md#result", 4
 
 Json = Dict[str, Any]
 
@@ -108,7 +120,8 @@ def kind(schema: Any) -> str:
     if not isinstance(schema, dict):
         return "any"
     if "$ref" in schema:
-        return str(schema["$ref"])[len(REF) :]
+        name = str(schema["$ref"])[len(REF) :]
+        return "[%s](%s)" % (name, HOMES[name]) if name in HOMES else name
     if schema.get("x-omittable"):
         return kind(without_null(schema))
     if "oneOf" in schema:
@@ -151,37 +164,54 @@ def table(head: List[str], rows: List[List[str]]) -> List[str]:
     return lines + ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
 
 
+def rows_of_params(method: Json) -> Iterator[List[str]]:
+    """The rows of a method's parameters."""
+    for param in method["params"]:
+        default = described(param["schema"]).get("default")
+        given = "required" if param["required"] else "" if default is None else "`%s`" % json.dumps(default)
+        if param["name"] in method.get("x-anyOf", []):
+            others = ["`%s`" % name for name in method["x-anyOf"] if name != param["name"]]
+            given = "this or %s" % " or ".join(others)
+        yield ["`%s`" % param["name"], kind(param["schema"]), given, param["summary"]]
+
+
+def members(name: str, definition: Json, shared: Dict[str, Json]) -> List[str]:
+    """The members of a result: a table, and a line for those that stand in the table of the image."""
+    required = definition.get("required", [])
+    labels = {field: "`%s`%s" % (field, "" if field in required else "?") for field in definition["properties"]}
+    image = shared[COMMON]["properties"] if name != COMMON else {}
+    common = [field for field, one in definition["properties"].items() if image.get(field) == one]
+    if len(common) < COMMON_LEAST:
+        common = []
+    own = {field: one for field, one in definition["properties"].items() if field not in common}
+    rows = [[labels[field], kind(one), one.get("description", "")] for field, one in own.items()]
+    lines = table(["member", "type", "meaning"], rows) + [""] if rows else []
+    if common:
+        first = "Also, as in" if rows else "As in"
+        lines += ["%s [%s](%s): %s." % (first, COMMON, COMMON_PAGE, ", ".join(labels[field] for field in common)), ""]
+    return lines
+
+
 def generated(method: Json, document: Json) -> str:
     """The part of a page that the table of methods knows."""
     shared = document["components"]["schemas"]
     name = method["name"]
-    lines = ["# " + name, "", method["summary"], ""]
+    lines = ["# " + name, "", method["summary"], "", "## Parameters", ""]
     if method["params"]:
-        rows = []
-        for param in method["params"]:
-            default = described(param["schema"]).get("default")
-            given = "required" if param["required"] else "" if default is None else "`%s`" % json.dumps(default)
-            if param["name"] in method.get("x-anyOf", []):
-                others = ["`%s`" % name for name in method["x-anyOf"] if name != param["name"]]
-                given = "this or %s" % " or ".join(others)
-            rows.append(["`%s`" % param["name"], kind(param["schema"]), given, param["summary"]])
-        lines += ["**Params**, by name or in this order:", ""]
-        lines += table(["name", "type", "default", "meaning"], rows) + [""]
+        lines += ["By name, or in this order:", ""]
+        lines += table(["name", "type", "default", "meaning"], list(rows_of_params(method))) + [""]
     else:
-        lines += ["**Params**: none.", ""]
+        lines += ["None.", ""]
+    lines += ["## Result", ""]
     if "result" not in method:
-        lines += ["A notification: it has no result and is never answered.", ""]
+        lines += ["None: a notification is never answered.", ""]
     else:
         schema = method["result"]["schema"]
         definition = shared[schema["$ref"][len(REF) :]] if "$ref" in schema else schema
-        lines += ["**Result**: %s." % method["result"]["name"], ""]
         if definition.get("properties"):
-            required = definition.get("required", [])
-            rows = [
-                ["`%s`%s" % (field, "" if field in required else "?"), kind(one), one.get("description", "")]
-                for field, one in definition["properties"].items()
-            ]
-            lines += table(["member", "type", "meaning"], rows) + [""]
+            lines += members(method["result"]["name"], definition, shared)
+        else:
+            lines += ["%s." % method["result"]["name"], ""]
     files = ["[params](../schemas/%s.params.json)" % slug(name)]
     if "result" in method:
         files.append("[result](../schemas/%s.result.json)" % slug(name))

@@ -57,8 +57,8 @@ class PageTests(unittest.TestCase):
         readme = (PROTOCOL / "README.md").read_text(encoding="utf-8")
         methods = re.findall(r"^\| \[([^\]]+)\]\(methods/", readme, re.MULTILINE)
         self.assertEqual(sorted(methods), sorted(one["name"] for one in document["methods"]))
-        table = readme[readme.index("\n## Options\n") : readme.index("\n### Processors\n")]
-        rows = re.findall(r"^\| (`[^|]+) \|", table, re.MULTILINE)
+        table, _, without_effect = (PROTOCOL / "options.md").read_text(encoding="utf-8").partition("\n## Options without effect\n")
+        rows = re.findall(r"^\| (`[^|]+) \|", table, re.MULTILINE) + [re.sub(r"\([^)]*\)", "", without_effect)]
         options = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
         self.assertEqual(sorted(options), sorted(document["components"]["schemas"]["ImageOptions"]["properties"]))
 

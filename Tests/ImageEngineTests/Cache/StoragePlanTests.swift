@@ -8,7 +8,7 @@ import Testing
 /// The decision about storing an image: every option that matters beside every state of an image and of its cache.
 @Suite struct StoragePlanTests {
     @Test func everyReasonNotToStoreHasARowInTheProtocol() throws {
-        let page = String(decoding: try Fixtures.bytes("../../protocol/README.md"), as: UTF8.self)
+        let page = String(decoding: try Fixtures.bytes("../../protocol/caching.md"), as: UTF8.self)
         for reason in NotStoredReason.allCases {
             #expect(page.contains("\n| `\"\(reason.rawValue)\"` | "), "\(reason.rawValue) has no row")
         }

@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func theProtocolListsEverySettingWithItsFlagAndDefault() throws {
-        let rows = try lines(of: "protocol/README.md").map { line in
+        let rows = try lines(of: "protocol/configuration.md").map { line in
             line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().map {
                 $0.trimmingCharacters(in: .whitespaces).replacing("`", with: "")
             }
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test func theProtocolListsEveryFormerName() throws {
-        let rows = try lines(of: "protocol/README.md")
+        let rows = try lines(of: "protocol/former-names.md")
         for member in RenamedMember.all {
             let start = "| `\(member.name)` | `\(member.former)`"
             #expect(rows.contains { $0.hasPrefix(start) }, "\(start)")
@@ -134,7 +134,7 @@ import Testing
     @Test func theProtocolNamesTheSettingsOfTheDownloaderThatClientsMayChange() throws {
         let names = ServerSetting.all.compactMap(\.downloaderField).map { "`\($0.name)`" }
         let list = "\(names.dropLast().joined(separator: ", ")) and \(names.last ?? "")"
-        #expect(try lines(of: "protocol/README.md").joined(separator: " ").contains("`downloader` takes \(list)"))
+        #expect(try lines(of: "protocol/configuration.md").joined(separator: " ").contains("`downloader` takes \(list)"))
     }
 
     private func lines(of page: String) throws -> [String] {

@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func everySettingIsDescribedWithItsDefaultToPeople() throws {
-        let path = URL(fileURLWithPath: Fixtures.repository + "/protocol/README.md")
+        let path = URL(fileURLWithPath: Fixtures.repository + "/protocol/configuration.md")
         let rows = try String(contentsOf: path, encoding: .utf8).split(separator: "\n").map { line in
             line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
         }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// What a message should look like; see "Conformance cases" in `protocol/README.md`.
+/// What a message should look like; see `protocol/conformance/README.md`.
 struct ConformancePattern {
     let pattern: JSON
 
