@@ -134,7 +134,8 @@ import Testing
     @Test func theProtocolNamesTheSettingsOfTheDownloaderThatClientsMayChange() throws {
         let names = ServerSetting.all.compactMap(\.downloaderField).map { "`\($0.name)`" }
         let list = "\(names.dropLast().joined(separator: ", ")) and \(names.last ?? "")"
-        #expect(try lines(of: "protocol/configuration.md").joined(separator: " ").contains("`downloader` takes \(list)"))
+        let page = try lines(of: "protocol/configuration.md").joined(separator: " ")
+        #expect(page.contains("`downloader` takes \(list)"))
     }
 
     private func lines(of page: String) throws -> [String] {
