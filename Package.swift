@@ -82,7 +82,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
-        .target(name: "ImageCodec", dependencies: ["CVips", "ImageRecipes"], swiftSettings: settings),
+        .target(
+            name: "ImageCodec", dependencies: ["CVips", "ImageFormats", "ImageRecipes"], swiftSettings: settings),
         .executableTarget(
             name: "halcyon-codec", dependencies: ["ImageCodec", "ImageRecipes"], swiftSettings: settings),
         .target(name: "CTestSupport", dependencies: ["CJansson"], path: "Tests/CTestSupport"),

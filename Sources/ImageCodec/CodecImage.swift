@@ -196,6 +196,18 @@ final class CodecImage {
         return Array(UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
+    /// The image with the full range of samples, in place of a limited one: 16…235 in eight bits become 0…255, and so in
+    /// more bits, whose highest are these eight (ITU-T H.273, section 8.3). Alpha has the full range.
+    func withFullRange() throws(RenderFailure) -> CodecImage {
+        let most = depth == 16 ? 65_535.0 : 255
+        let unit = depth == 16 ? 256.0 : 1
+        let scale = most / (219 * unit)
+        let colours = hasAlpha ? bands - 1 : bands
+        let scales = (0..<bands).map { $0 < colours ? scale : 1 }
+        let offsets = (0..<bands).map { $0 < colours ? -16 * unit * scale : 0 }
+        return try applying { hv_linear($0, scales, offsets, Int32(bands), Int32(depth)) }
+    }
+
     /// `true` when no pixel is translucent. Examines every pixel if there is an alpha channel.
     func isOpaque() throws(RenderFailure) -> Bool {
         guard hasAlpha else { return true }

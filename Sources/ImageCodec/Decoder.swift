@@ -1,4 +1,5 @@
 internal import CVips
+internal import ImageFormats
 internal import ImageRecipes
 
 /// Opens a source file: reads its header first, then as few of its pixels as necessary.
@@ -60,6 +61,10 @@ final class Decoder {
                 throw RenderFailure(.unsupported, "JPEG XL pictures for printing, of inks, are not read.")
             }
             opened = header
+        case .avif, .heic:
+            let header = try Decoder.open(file, format)
+            let isLimited = (try? ImageProbe(whole: file.bytes))?.isLimitedGray == true
+            opened = isLimited ? try header.withFullRange() : header
         default: opened = try Decoder.open(file, format, limits)
         }
         guard let header = own ?? opened else { throw RenderFailure(.badData, "The picture has no header.") }

@@ -25,7 +25,11 @@ struct HEIFInspector<Bytes: ByteSource>: ContainerInspector {
         let size = try size(list, wanted)
         (found.width, found.height, found.frameCount) = (size.width, size.height, frames)
         guard let item, let links, let wanted else { return }
-        found.orientation = orientation(wanted.compactMap { list.property($0) })
+        transform(by: wanted.compactMap { list.property($0) })
+        let own = [item] + references("dimg", from: item, in: parts.first("iref")).prefix(1)
+        found.isLimitedGray = isLimitedGray(
+            own.map { propertyNumbers(of: $0, in: links).compactMap { list.property($0) } },
+            data: parts.first("iloc").flatMap { place(of: own[own.count - 1], in: $0) })
         found.hasAlpha = auxiliaries(of: item, in: parts.first("iref")).contains { other in
             propertyNumbers(of: other, in: links).contains { list.property($0).map { isAlpha($0) } ?? false }
         }
@@ -60,8 +64,26 @@ struct HEIFInspector<Bytes: ByteSource>: ContainerInspector {
         return max(bytes.big32(at: box.body + 8), 1)
     }
 
-    /// `true` when the data of all items lies inside the file (ISO/IEC 14496-12, section 8.11.3).
+    /// `true` when the data of all items lies inside the file.
     private mutating func areInside(_ locations: Box) -> Bool {
+        var isInside = true
+        let total = bytes.total
+        let isWhole = eachExtent(in: locations) { if $0.end > total { isInside = false } }
+        return isWhole && isInside
+    }
+
+    /// The place where the data of an item begins, if that is counted from the start of the file; nil otherwise.
+    private mutating func place(of item: Int, in locations: Box) -> Int? {
+        var found: Int?
+        _ = eachExtent(in: locations) { if $0.item == item, found == nil { found = $0.start } }
+        return found
+    }
+
+    /// Calls `body` with the extents that are counted from the start of this file: only these can be judged (ISO/IEC
+    /// 14496-12, section 8.11.3).
+    ///
+    /// - Returns: `false` for numbers of impossible sizes.
+    private mutating func eachExtent(in locations: Box, _ body: ((item: Int, start: Int, end: Int)) -> Void) -> Bool {
         let version = bytes.byte(at: locations.body)
         let sizes = bytes.big16(at: locations.body + 4)
         var place = locations.body + 6
@@ -75,17 +97,17 @@ struct HEIFInspector<Bytes: ByteSource>: ContainerInspector {
         guard [offset, length, base, index].allSatisfy([0, 2, 4, 8].contains) else { return false }
         for _ in 0..<number(version < 2 ? 2 : 4) {
             guard place < locations.end else { break }
-            place += version < 2 ? 2 : 4
+            let item = number(version < 2 ? 2 : 4)
             let method = version == 0 ? 0 : number(2) & 15
             let reference = number(2)
-            // Only what is counted from the start of this file can be judged.
             let isHere = method == 0 && reference == 0
-            let start = number(base)
+            let first = number(base)
             for _ in 0..<number(2) {
                 guard place < locations.end else { break }
                 place += index
-                let end = start + number(offset) + number(length)
-                if isHere, end > bytes.total { return false }
+                let start = first + number(offset)
+                let end = start + number(length)
+                if isHere { body((item, start, end)) }
                 // Extents without a number are all the same.
                 if index + offset + length == 0 { break }
             }
@@ -129,16 +151,48 @@ struct HEIFInspector<Bytes: ByteSource>: ContainerInspector {
         return best
     }
 
-    /// The turns and mirrors of an item, by the numbers of EXIF (ISO/IEC 23008-12, sections 6.5.10 and 6.5.12).
-    private mutating func orientation(_ properties: [Box]) -> Int {
-        properties.reduce(1) { orientation, box in
+    /// Notes the turns and mirrors of an item, by the numbers of EXIF, and the size of the part that is shown, which is what
+    /// decoders give (ISO/IEC 23008-12, sections 6.5.10, 6.5.12 and 6.5.8).
+    private mutating func transform(by properties: [Box]) {
+        var orientation = 1
+        for box in properties {
             let way = Int(bytes.byte(at: box.body))
             switch box.name {
-            case "irot": return (0..<way & 3).reduce(orientation) { turn, _ in turnedLeft[turn - 1] }
-            case "imir": return (way & 1 == 0 ? upsideDown : leftToRight)[orientation - 1]
-            default: return orientation
+            case "irot": for _ in 0..<way & 3 { orientation = turnedLeft[orientation - 1] }
+            case "imir": orientation = (way & 1 == 0 ? upsideDown : leftToRight)[orientation - 1]
+            case "clap":
+                // The part is one of the picture as it was turned so far.
+                let isTurned = orientation >= 5
+                let (across, down) = (aperture(at: box.body), aperture(at: box.body + 8))
+                guard let width = isTurned ? down : across, let height = isTurned ? across : down,
+                    width <= found.width, height <= found.height
+                else { continue }
+                (found.width, found.height) = (width, height)
+            default: break
             }
         }
+        found.orientation = orientation
+    }
+
+    /// A side of a clean aperture, a fraction, in whole pixels; nil for none at all.
+    private mutating func aperture(at place: Int) -> Int? {
+        let (pixels, parts) = (bytes.big32(at: place), bytes.big32(at: place + 4))
+        guard parts > 0, pixels < 1 << 31 else { return nil }
+        let side = (pixels + parts / 2) / parts
+        return side > 0 ? side : nil
+    }
+
+    /// The items that an item refers to by references of a type, some dozens at most (ISO/IEC 14496-12, section 8.11.12).
+    private mutating func references(_ type: FourCC, from item: Int, in references: Box?) -> [Int] {
+        guard let references, let list = try? boxes(from: references.body + 4, to: references.end) else { return [] }
+        let isLong = bytes.byte(at: references.body) != 0
+        let width = isLong ? 4 : 2
+        for box in list where box.name == type && number(at: box.body, isLong: isLong) == item {
+            let start = box.body + width + 2
+            let count = min(bytes.big16(at: box.body + width), (box.end - start) / width, 64)
+            return (0..<max(count, 0)).map { number(at: start + $0 * width, isLong: isLong) }
+        }
+        return []
     }
 
     /// The items that are auxiliary to an item, some dozens at most (ISO/IEC 14496-12, section 8.11.12).

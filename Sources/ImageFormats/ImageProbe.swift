@@ -16,6 +16,9 @@ public struct ImageProbe: Equatable, Sendable {
     public var hasAlpha: Bool?
     /// The times of the frames of an animation, if all of its bytes were read.
     public var timing: FrameTiming?
+    /// `true` for a gray AVIF or HEIC whose samples are of limited range: black is 16 and white 235 of 255 (ITU-T H.273,
+    /// VideoFullRangeFlag).
+    package var isLimitedGray = false
 
     /// The bytes tell too little; more of them may tell enough.
     package struct TooFew: Error, Equatable {}

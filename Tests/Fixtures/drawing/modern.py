@@ -155,6 +155,16 @@ def heif_fixtures() -> list[Fixture]:
             "an irot property: shown it is 37x61",
             lambda: avif(pictures.scene(61, 37), "--irot", "1", *middling),
         ),
+        Fixture(
+            "avif-gray-limited.avif",
+            "one plane, samples of 16 to 235",
+            lambda: avif(pictures.scene().convert("L"), "-y", "400", "-r", "limited", *middling),
+        ),
+        Fixture(
+            "avif-gray-10bit.avif",
+            "one plane, 10-bit samples of 64 to 940",
+            lambda: avif(pictures.scene().convert("L"), "-y", "400", "-r", "limited", "-d", "10", *middling),
+        ),
         Fixture("avif-animated.avif", "an image sequence (brand avis) of 3 frames", avif_animation),
         Fixture("heic-rgb.heic", "8-bit, 4:2:0", lambda: heic(pictures.scene())),
         Fixture("heic-alpha.heic", "with an auxiliary alpha picture", lambda: heic(pictures.translucent())),
