@@ -145,9 +145,11 @@ final class Decoder {
             return try Decoder.open(bytes, .webp, scale: 1 / factor)
         case .svg:
             try limits.check(width: target.width, height: target.height)
-            // What the library cannot draw smaller is drawn larger, if that is allowed.
+            // What the library cannot draw smaller is drawn larger, and so is what is stretched, if that is allowed.
             let scale = max(1 / factor, Self.smallestScale)
             if scale * factor > 1 { try limits.check(width: coded.width, height: coded.height) }
+            let drawn = coded.scaled(by: scale)
+            try limits.check(width: drawn.width, height: drawn.height)
             return try Decoder.open(bytes, .svg, limits, scale: scale)
         case .jxl: return try CodecImage.decodedJXL(bytes)
         case .gif, .webp, .tiff:

@@ -41,20 +41,21 @@ enum Geometry {
     }
 
     /// The size of a resized image (Kingfisher's ResizingImageProcessor, with upscaling off by default).
-    static func resized(_ size: Extent, by resize: Resize) -> Extent {
+    static func resized(_ size: Extent, by resize: Resize, isVector: Bool = false) -> Extent {
+        let upscale = resize.upscale || isVector
         switch (resize.width, resize.height) {
         case (let width?, let height?) where resize.mode == .none:
-            guard !resize.upscale else { return Extent(width: width, height: height) }
+            guard !upscale else { return Extent(width: width, height: height) }
             return Extent(width: min(width, size.width), height: min(height, size.height))
         case (let width?, let height?):
             let factor = factor(size, width, height, covering: resize.mode == .aspectFill)
-            return size.scaled(by: resize.upscale ? factor : min(1, factor))
+            return size.scaled(by: upscale ? factor : min(1, factor))
         case (let width?, nil):
             let factor = Double(width) / Double(size.width)
-            return size.scaled(by: resize.upscale ? factor : min(1, factor))
+            return size.scaled(by: upscale ? factor : min(1, factor))
         case (nil, let height?):
             let factor = Double(height) / Double(size.height)
-            return size.scaled(by: resize.upscale ? factor : min(1, factor))
+            return size.scaled(by: upscale ? factor : min(1, factor))
         case (nil, nil): return size
         }
     }
@@ -131,11 +132,14 @@ enum Geometry {
 
     /// The size after the first step of a chain, if that step begins with a change of size: the decoder need not
     /// produce more.
-    static func target(of step: ImageProcessor?, _ size: Extent) -> Extent? {
+    ///
+    /// - Parameter isVector: `true` for a drawing, which fills the box of a resize: its size in pixels is not its own.
+    static func target(of step: ImageProcessor?, _ size: Extent, isVector: Bool = false) -> Extent? {
         switch step {
         case .downsample(let box): downsampled(size, to: box)
-        // A decoder that shrinks does not deliver the pixels of the original.
-        case .resize(let resize): resize.kernel == .nearest ? nil : resized(size, by: resize)
+        // A decoder that shrinks does not deliver the pixels of the original; a drawing has none.
+        case .resize(let resize):
+            resize.kernel == .nearest && !isVector ? nil : resized(size, by: resize, isVector: isVector)
         case .pad(let pad): fitted(size, by: pad)
         case .roundCorner(let round): round.targetSize.map { covering(size, $0) }
         case .circle(let circle): circle.target.map { covering(size, $0) }

@@ -67,9 +67,14 @@ struct Renderer {
         return 0
     }
 
+    /// The size after the first step, if that begins with a change of size.
+    private func size(after step: ImageProcessor, _ size: Extent) -> Extent? {
+        Geometry.target(of: step, size, isVector: decoder.format.isVector)
+    }
+
     /// The pixels of a page, as coded, no more of them than the first steps need.
     private func base(_ page: Int, _ plan: RenderPlan) throws(RenderFailure) -> CodecImage {
-        let targets = plan.roots.map { Geometry.target(of: plan.nodes[$0].step, decoder.upright) }
+        let targets = plan.roots.map { size(after: plan.nodes[$0].step, decoder.upright) }
         var target: Extent? = Extent(width: 1, height: 1)
         if !plan.plain.isEmpty { target = nil }
         for wanted in targets {
@@ -109,7 +114,7 @@ struct Renderer {
     func first(
         _ step: ImageProcessor, _ base: CodecImage, _ nominal: Extent
     ) throws(RenderFailure) -> CodecImage {
-        guard let target = Geometry.target(of: step, nominal) else {
+        guard let target = size(after: step, nominal) else {
             return try Processing.apply(step, try Upright.whole(base), decoder.limits)
         }
         try decoder.limits.check(width: target.width, height: target.height)

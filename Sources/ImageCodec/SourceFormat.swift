@@ -23,6 +23,9 @@ enum SourceFormat: String, CaseIterable {
     /// The part of the library that must be prepared before the format can be decoded or encoded.
     var part: CodecPart? { CodecPart(format: rawValue) }
 
+    /// `true` when it is drawn at any size, and has none of its own in pixels.
+    var isVector: Bool { self == .svg }
+
     /// `true` when files of the format store each pixel exactly, so that an opaque result stays lossless too.
     var isLossless: Bool {
         switch self {
