@@ -196,6 +196,16 @@ final class CodecImage {
         return Array(UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
+    /// A PNG with a palette; nil when the image does not suit that, or would differ too much, by a mean square over all
+    /// samples.
+    func encodedWithPalette(_ how: hv_encoding, mostDifference: Double) -> [UInt8]? {
+        var how = how
+        var count = 0
+        guard let bytes = hv_save_palette(handle, &how, mostDifference, &count) else { return nil }
+        defer { hv_free(bytes) }
+        return Array(UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+
     /// The image with the full range of samples, in place of a limited one: 16…235 in eight bits become 0…255, and so in
     /// more bits, whose highest are these eight (ITU-T H.273, section 8.3). Alpha has the full range.
     func withFullRange() throws(RenderFailure) -> CodecImage {

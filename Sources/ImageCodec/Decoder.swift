@@ -22,6 +22,8 @@ final class Decoder {
     let delays: [Int]
     /// The number of times that the animation is played; 0 means forever.
     let loopCount: Int
+    /// The way in which the samples of the source are kept.
+    let coding: SourceCoding
 
     private let animation: AnimatedPNG?
     private let own: CodecImage?
@@ -74,6 +76,8 @@ final class Decoder {
         self.own = own
         self.opened = opened
         bytes = file
+        // What holds everything of another image was not kept in a way of its own, see ``Encoder``.
+        coding = originalFormat == nil ? SourceCoding(of: file, format) : .usual
         orientation = header.orientation
         coded = Extent(width: header.width, height: header.height)
         // The primary image of a HEIF file with several images is used, and the first one of an animated JPEG XL.

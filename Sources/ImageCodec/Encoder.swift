@@ -61,7 +61,9 @@ struct Encoder {
         let hasAlpha = !isOpaque && format.hasAlpha && encoding.background?.alpha != 255
         let bytes = try limited(ready, format, encoding)
         var image = facts(format.rawValue, kept, hasAlpha: hasAlpha)
-        image.isExact = holdsAll(of: frames, ready, format, encoding)
+        // All clear pixels have the same number in a palette. The type of colours is in IHDR (PNG, 11.2.2).
+        let losesColours = format == .png && hasAlpha && bytes[25] == 3
+        image.isExact = !losesColours && holdsAll(of: frames, ready, format, encoding)
         return (image, bytes)
     }
 
@@ -73,6 +75,8 @@ struct Encoder {
         of frames: [CodecImage], _ ready: [CodecImage], _ format: EncodedFormat, _ encoding: Encoding
     ) -> Bool {
         guard format.keepsSamples(encoding), encoding.background == nil, ready.count == frames.count,
+            // Else the way in which the source is coded decides on results, and the file does not tell it.
+            decoder.coding == .usual,
             // Excludes an animation of which only the first frame is written.
             decoder.frameCount == 1 || output.frames != .all || frames.count == decoder.frameCount
         else { return false }
@@ -99,7 +103,14 @@ struct Encoder {
         switch output.rule {
         case .format(let format, let encoding): return (format, encoding)
         case .pixels, .nothing: return (.png, Encoding())
-        case .automatic(let encoding):
+        case .automatic(var encoding):
+            // What has no loss stays so, unless a quality or a number of bytes is asked for.
+            if decoder.coding == .losslessWebP, encoding.quality == nil, encoding.maxBytes == nil,
+                library.canWrite(.webp)
+            {
+                encoding.lossless = true
+                return (.webp, encoding)
+            }
             if isAnimated {
                 let same = EncodedFormat(rawValue: decoder.originalFormat.rawValue)
                 return (same?.isAnimated == true ? same ?? .gif : .gif, encoding)
@@ -207,7 +218,7 @@ struct Encoder {
         guard let library = format.library else {
             throw RenderFailure(.unsupported, "There is no encoder for \(format.rawValue).")
         }
-        guard frames.count > 1 else { return try frames[0].encoded(library, how) }
+        guard frames.count > 1 else { return try still(frames[0], format, library, how) }
         if format == .png {
             var stills: [[UInt8]] = []
             for frame in frames { stills.append(try frame.encoded(hv_png, how)) }
@@ -222,6 +233,30 @@ struct Encoder {
             hv_animate($0, height, delays, Int32(delays.count), Int32(decoder.loopCount))
         }
         return try strip.encoded(library, how)
+    }
+}
+
+extension Encoder {
+    /// The mean square by which a palette may change the samples: 40 dB, which is not seen.
+    private static var mostDifference: Double { 65_025 / 10_000 }
+
+    /// The file of one frame. A PNG has a palette where that loses nothing and takes fewer bytes, and where the source is a
+    /// picture with a palette, if it is not seen.
+    private func still(
+        _ frame: CodecImage, _ format: EncodedFormat, _ library: hv_loader, _ how: hv_encoding
+    ) throws(RenderFailure) -> [UInt8] {
+        guard format == .png, frame.depth == 8, frame.bands >= 3 else { return try frame.encoded(library, how) }
+        let ready = try frame.inMemory()
+        var isAutomatic = false
+        if case .automatic = output.rule { isAutomatic = true }
+        if isAutomatic, decoder.coding == .palette,
+            let bytes = ready.encodedWithPalette(how, mostDifference: Self.mostDifference)
+        {
+            return bytes
+        }
+        let whole = try ready.encoded(library, how)
+        let bytes = ready.encodedWithPalette(how, mostDifference: 0)
+        return bytes.map { $0.count < whole.count ? $0 : whole } ?? whole
     }
 }
 
