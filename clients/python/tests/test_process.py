@@ -1,5 +1,6 @@
 """Finding, starting and ending the server."""
 
+import asyncio
 import os
 import select
 import signal
@@ -10,7 +11,7 @@ from pathlib import Path
 from unittest import mock
 
 import halcyon
-from halcyon import BinaryNotFound, Client, ServerGone, find_binary
+from halcyon import AsyncClient, BinaryNotFound, Client, InvalidURL, ServerGone, find_binary
 
 from .support import PATIENCE, Case, png
 
@@ -98,6 +99,23 @@ class LifeTests(Case):
         with Client(env={"HALCYON_CACHE_DIR": str(self.scratch / "other")}) as client:
             stored = client.store("k", data=png(4, 4))
             self.assertTrue(os.fspath(stored).startswith(str(self.scratch / "other")))
+
+    def test_no_file_is_read_where_only_other_schemes_are_allowed(self) -> None:
+        picture = self.scratch / "secret.png"
+        picture.write_bytes(png(4, 4))
+        with Client(cache_dir=self.cache) as client:
+            self.assertEqual(client.retrieve(picture.as_uri()).width, 4)
+        for schemes in (["https"], "https", ("http", "data")):
+            with Client(cache_dir=self.cache / "other", schemes=schemes) as client:
+                with self.assertRaises(InvalidURL):
+                    client.retrieve(picture.as_uri())
+
+        async def retrieve() -> None:
+            async with AsyncClient(cache_dir=self.cache / "other", schemes=["https"]) as images:
+                await images.retrieve(picture.as_uri())
+
+        with self.assertRaises(InvalidURL):
+            asyncio.run(retrieve())
 
     def test_a_program_that_is_killed_leaves_no_server_behind(self) -> None:
         program = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Callable, Mapping, Optional, Sequence, Type, TypeVar
+from typing import Any, Callable, Mapping, Optional, Sequence, Type, TypeVar, Union
 
 from . import requests as params_of
 from .async_batch import AsyncBatches
@@ -13,7 +13,7 @@ from .async_transport import AsyncTransport
 from .calls import ProgressCallback
 from .delegates import AsyncDelegates, declaration
 from .errors import ServerGone
-from .process import ServerProcess, Stderr
+from .process import ServerProcess, Stderr, flags
 from .requests import Params, StrPath
 
 T = TypeVar("T")
@@ -33,6 +33,7 @@ class AsyncClient(AsyncBatches, AsyncListening, AsyncMethods):
         *,
         binary: Optional[StrPath] = None,
         cache_dir: Optional[StrPath] = None,
+        schemes: Union[str, Sequence[str], None] = None,
         args: Sequence[str] = (),
         env: Optional[Mapping[str, str]] = None,
         stderr: Stderr = None,
@@ -40,7 +41,7 @@ class AsyncClient(AsyncBatches, AsyncListening, AsyncMethods):
     ) -> None:
         self._delegates = dict(delegates or {})
         self._declaration = declaration(self._delegates)
-        self._arguments = (binary, cache_dir, tuple(args), env, stderr)
+        self._arguments = (binary, cache_dir, flags(schemes, args), env, stderr)
         self._opened: Optional[AsyncTransport] = None
         self.pid: Optional[int] = None
         """The server's process id, None before `start`."""

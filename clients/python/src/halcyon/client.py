@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Callable, Mapping, Optional, Sequence, Type, TypeVar
+from typing import Any, Callable, Mapping, Optional, Sequence, Type, TypeVar, Union
 
 from . import requests as params_of
 from .batch import Batches
@@ -11,7 +11,7 @@ from .calls import PendingCall, ProgressCallback
 from .delegates import Delegates, declaration
 from .listening import Listening
 from .methods import Methods
-from .process import ServerProcess, Stderr
+from .process import ServerProcess, Stderr, flags
 from .requests import Params, StrPath
 from .transport import Transport
 
@@ -22,9 +22,9 @@ class Client(Batches, Listening, Methods):
     """Starts a halcyon server and calls it; any number of threads may share one client.
 
     `binary` is the executable (default: the environment variable HALCYON_BIN, then `halcyon` on
-    PATH), `cache_dir` the cache folder (default: the server's own), `args` further flags of
-    `halcyon serve`, `env` variables set on top of this program's, `stderr` where the server's
-    log goes. `delegates` decide about downloads while they run, one question at a time, on a thread
+    PATH), `cache_dir` the cache folder (default: the server's own), `schemes` the only URL schemes
+    to load from (default: http, https, file and data), `args` further flags of `halcyon serve`,
+    `env` variables set on top of this program's, `stderr` where the server's log goes. `delegates` decide about downloads while they run, one question at a time, on a thread
     of their own. Raises BinaryNotFound. Close it, or use it in a `with`; a client cannot be used after
     fork, where it stays the parent's: the child makes its own.
 
@@ -39,13 +39,14 @@ class Client(Batches, Listening, Methods):
         *,
         binary: Optional[StrPath] = None,
         cache_dir: Optional[StrPath] = None,
+        schemes: Union[str, Sequence[str], None] = None,
         args: Sequence[str] = (),
         env: Optional[Mapping[str, str]] = None,
         stderr: Stderr = None,
         delegates: Optional[Delegates] = None,
     ) -> None:
         declared = declaration(delegates) if delegates else None
-        process = ServerProcess(binary, cache_dir, args, env, stderr)
+        process = ServerProcess(binary, cache_dir, flags(schemes, args), env, stderr)
         self._transport = Transport(process)
         self.pid = process.pid
         """The server's process id."""

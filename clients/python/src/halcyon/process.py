@@ -50,6 +50,14 @@ def find_binary(binary: Optional[StrPath] = None) -> str:
     )
 
 
+def flags(schemes: Union[str, Sequence[str], None], args: Sequence[str]) -> List[str]:
+    """The flags of the server for what a client was given."""
+    if schemes is None:
+        return list(args)
+    names = [schemes] if isinstance(schemes, str) else schemes
+    return ["--allowed-schemes", ",".join(names), *args]
+
+
 class ServerProcess:
     """One running server and the descriptors that lead to it.
 
