@@ -31,6 +31,11 @@ export interface ClientOptions {
   binary?: string | URL;
   /** The folder of the cache. Default: the server's own, `$XDG_CACHE_HOME/halcyon`. Made when missing. */
   cacheDir?: string | URL;
+  /**
+   * The only URL schemes to load from, such as `["https"]`. Default: http, https, file and data, so that a URL may name a
+   * file of this machine.
+   */
+  schemes?: string | readonly string[];
   /** More flags for the server, such as `["--memory-limit", "1000000"]`. Default: none. */
   args?: readonly string[];
   /** Environment variables set over those of this process; `undefined` removes one. Default: none. */

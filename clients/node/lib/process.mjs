@@ -23,12 +23,13 @@ export class ServerProcess {
   exited;
 
   /** Starts the process. Throws `BinaryNotFoundError` when there is no executable to start. */
-  constructor({ binary, cacheDir, args = [], env = {}, stderr = "inherit" }) {
+  constructor({ binary, cacheDir, schemes, args = [], env = {}, stderr = "inherit" }) {
     const fullEnv = { ...process.env, ...env };
     const log = typeof stderr === "function" ? stderr : undefined;
     this.binary = findBinary(binary, fullEnv);
     const cache = cacheDir === undefined ? [] : ["--cache-dir", path.resolve(toPath(cacheDir))];
-    this.#child = spawn(this.binary, ["serve", ...cache, ...args], {
+    const allowed = schemes === undefined ? [] : ["--allowed-schemes", [schemes].flat().join(",")];
+    this.#child = spawn(this.binary, ["serve", ...cache, ...allowed, ...args], {
       env: fullEnv,
       stdio: ["pipe", "pipe", log ? "pipe" : stderr],
     });

@@ -61,6 +61,17 @@ test("an executable that the system cannot start is an error too", async (t) => 
   await assert.rejects(Client.start({ binary: file }), BinaryNotFoundError);
 });
 
+test("no file is read where only other schemes are allowed", async (t) => {
+  const file = path.join(await scratchFolder(t), "secret.png");
+  await writeFile(file, png(6, 4));
+  const url = pathToFileURL(file).href;
+  assert.equal((await (await startClient(t)).retrieve({ url })).width, 6);
+  for (const schemes of [["https"], "https", ["http", "data"]]) {
+    const images = await startClient(t, { schemes });
+    await assert.rejects(images.retrieve({ url }), { kind: "invalidURL" });
+  }
+});
+
 test("close lets open calls end, ends the process, and may be repeated", async (t) => {
   const held = heldRoute(png(6, 4));
   const http = await startHTTP(t, { "/cat.png": held });

@@ -2,6 +2,7 @@
 import { Client, ErrorCode, type Delegates, type EntryDetails, type ImageOptions } from "halcyon-client";
 
 const client = await Client.start({
+  schemes: ["https"],
   delegates: {
     "downloader/modifyRequest": async ({ url, headers }, { signal }) => (signal.aborted ? null : { headers: { ...headers, url } }),
     "downloader/redirect": ({ url, from }) => (url.startsWith("https:") || from === url ? undefined : null),
