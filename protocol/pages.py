@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the page of each method, and the JSON Schemas of params and results, from openrpc.json.
+"""Writes the page of each method, that of formats and processors, and the JSON Schemas of params and results, from openrpc.json.
 
 ``python3 protocol/pages.py`` writes them, ``--check`` ends with 1 when one is out of date. openrpc.json is itself made from the
 server's table of methods (``halcyon discover``). What stands in a page below the line that says so is written by hand
@@ -27,6 +27,8 @@ HOMES = {
     "Settings": "../configuration.md",
     "EntryDetails": "inspect.md#result",
 }
+#: The page of formats and processors, which is made whole.
+FORMATS = "formats.md"
 #: The result whose members others have too, with the page of its table, and how many of them make a reference worth it.
 COMMON, COMMON_PAGE, COMMON_LEAST = "ImageResult", "retrieve.md#result", 4
 
@@ -141,7 +143,7 @@ def kind(schema: Any) -> str:
     if types in ("integer", "number"):
         bounds = [schema.get("minimum"), schema.get("maximum")]
         if None not in bounds:
-            return "%s, %s to %s" % (types, *(f"{bound:,}" for bound in bounds))
+            return "%s, %s to %s" % (types, *(f"{int(bound) if bound == int(bound) else bound:,}" for bound in bounds))
     return str(types)
 
 
@@ -234,6 +236,62 @@ def pages(document: Json) -> Iterator[Tuple[Path, str]]:
         for part, schema in schemas:
             text = json.dumps(standalone(schema, "%s %s" % (name, part), shared), indent=2, ensure_ascii=False)
             yield HERE / "schemas" / ("%s.%s.json" % (slug(name), part)), text + "\n"
+    yield HERE / FORMATS, formats_page(document)
+
+
+# --- Formats and processors -------------------------------------------------------------------------------------------
+
+READS = {"one": "one picture", "frames": "all frames", "pages": "pages"}
+
+
+def rows_of_formats(formats: List[Json]) -> Iterator[List[str]]:
+    """The rows of the formats: what is read of each, and what a file that is written holds."""
+
+    def mark(value: bool) -> str:
+        return "yes" if value else "–"
+
+    for one in formats:
+        row = ["`%s`" % one["name"], one["mimeType"], READS[one["reads"]]]
+        made = one.get("writes")
+        if made is None:
+            yield row + ["–"] * 6
+            continue
+        quality = str(made["quality"]) if "quality" in made else "–"
+        lossless = "–" if not made["lossless"] else "if asked for" if "quality" in made else "always"
+        yield row + [
+            "all frames" if made["frames"] else "one picture",
+            mark(made["alpha"]),
+            "more than 8" if made["sixteenBits"] else "8",
+            mark(made["profile"]),
+            lossless,
+            quality,
+        ]
+
+
+def rows_of_processors(processors: List[Json]) -> Iterator[List[str]]:
+    """The rows of the processors: their members, and their examples."""
+    for one in processors:
+        name, schema = next(iter(one["properties"].items()))
+        required = schema.get("required", [])
+        given = [
+            "`%s%s`: %s" % (member, "" if member in required else "?", kind(value))
+            for member, value in schema["properties"].items()
+        ]
+        examples = ", ".join("`%s`" % example for example in one["x-examples"])
+        yield ["`%s`" % name, one["description"], "<br>".join(given) or "none", examples]
+
+
+def formats_page(document: Json) -> str:
+    """The page of formats and processors."""
+    lines = ["# Formats and processors at a glance", ""]
+    lines += ["Made by `pages.py` from the tables of the server. More words: [Processors and formats](processors.md).", ""]
+    lines += ["## Formats", "", "`initialize` names what the worker of this machine has: `format.webp.decode`, `format.webp.encode`.", ""]
+    head = ["format", "media type", "read", "written", "transparency", "bits", "colour profile", "lossless", "quality if not given"]
+    lines += table(head, list(rows_of_formats(document["x-formats"])))
+    lines += ["", "## Processors", "", "In the order of the document; the examples are [texts](processors.md#processors-as-a-text).", ""]
+    processors = document["components"]["schemas"]["Processor"]["oneOf"]
+    lines += table(["processor", "does", "members", "examples"], list(rows_of_processors(processors)))
+    return "\n".join(lines) + "\n"
 
 
 def offences(text: str) -> Iterator[str]:
@@ -257,7 +315,8 @@ def main() -> int:
     present = {path for folder in ("methods", "schemas") for path in (HERE / folder).glob("*.*")}
     stale = [path for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     stale += sorted(present - set(made))
-    bare = [path for path, text in made.items() if path.suffix == ".md" and not text.partition(MARK)[2].strip()]
+    methods = {path: text for path, text in made.items() if path.parent.name == "methods"}
+    bare = [path for path, text in methods.items() if not text.partition(MARK)[2].strip()]
     if not check:
         for path, text in made.items():
             path.parent.mkdir(exist_ok=True)
@@ -267,7 +326,7 @@ def main() -> int:
         stale = []
     for path in stale:
         print("%s is out of date; run python3 protocol/pages.py" % path.relative_to(HERE.parent))
-    wrong = [(path, what) for path, text in made.items() if path.suffix == ".md" for what in offences(text)]
+    wrong = [(path, what) for path, text in methods.items() for what in offences(text)]
     for path, what in wrong:
         print("%s %s" % (path.relative_to(HERE.parent), what))
     for path in bare:

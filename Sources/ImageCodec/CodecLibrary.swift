@@ -1,4 +1,5 @@
 internal import CVips
+internal import ImageFormats
 internal import ImageRecipes
 
 /// libvips in this process: started once, with the parts that will be needed.
@@ -18,7 +19,7 @@ struct CodecLibrary {
             }
         }
         facts = CodecFacts(
-            decodes: SourceFormat.allCases.filter { Self.exists($0.part) }.map(\.rawValue),
+            decodes: ImageFormat.allCases.filter { Self.exists($0.part) }.map(\.rawValue),
             encodes: EncodedFormat.allCases.filter { Self.exists(CodecPart(format: $0.rawValue)) }.map(\.rawValue))
     }
 
@@ -33,7 +34,7 @@ struct CodecLibrary {
     }
 
     /// `true` when the format can be decoded.
-    func canRead(_ format: SourceFormat) -> Bool { format.part.map(prepared.contains) ?? true }
+    func canRead(_ format: ImageFormat) -> Bool { format.part.map(prepared.contains) ?? true }
 
     /// `true` when the format can be encoded.
     func canWrite(_ format: EncodedFormat) -> Bool {

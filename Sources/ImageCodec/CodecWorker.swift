@@ -1,5 +1,6 @@
 internal import CVips
 internal import Glibc
+internal import ImageFormats
 internal import ImageRecipes
 
 /// Executes requests, one after another.
@@ -39,7 +40,7 @@ struct CodecWorker {
     private func rendered(
         _ request: RenderRequest, _ source: SourceBytes, _ descriptors: [Int32]
     ) throws(RenderFailure) -> RenderReply {
-        guard let format = SourceFormat(rawValue: request.format), library.canRead(format) else {
+        guard let format = ImageFormat(rawValue: request.format), library.canRead(format) else {
             throw RenderFailure(
                 .unsupported, "\(request.format) cannot be read by the codec library of this machine.")
         }
@@ -47,7 +48,7 @@ struct CodecWorker {
         hv_zero_memory(format.part == .heif ? 1 : 0)
         let decoder = try Decoder(
             source, format: format,
-            originalFormat: request.originalFormat.flatMap { SourceFormat(rawValue: $0) }, limits: request.limits)
+            originalFormat: request.originalFormat.flatMap { ImageFormat(rawValue: $0) }, limits: request.limits)
         var wanted = request
         wanted.outputs.removeAll { $0.rule == .nothing }
         let count = wanted.outputs.count

@@ -4,9 +4,9 @@ internal import ImageRecipes
 
 /// Opens a source file: reads its header first, then as few of its pixels as necessary.
 final class Decoder {
-    let format: SourceFormat
+    let format: ImageFormat
     /// The format of the original image when the source is a lossless intermediate result; otherwise its own format.
-    let originalFormat: SourceFormat
+    let originalFormat: ImageFormat
     let limits: RenderLimits
     let bytes: SourceBytes
 
@@ -34,7 +34,7 @@ final class Decoder {
 
     /// Reads the header and checks it against the limits.
     init(
-        _ source: SourceBytes, format: SourceFormat, originalFormat: SourceFormat? = nil, limits: RenderLimits
+        _ source: SourceBytes, format: ImageFormat, originalFormat: ImageFormat? = nil, limits: RenderLimits
     ) throws(RenderFailure) {
         var file = source
         self.limits = limits
@@ -81,9 +81,8 @@ final class Decoder {
         orientation = header.orientation
         coded = Extent(width: header.width, height: header.height)
         // The primary image of a HEIF file with several images is used, and the first one of an animated JPEG XL.
-        let hasPages = format == .gif || format == .webp || format == .tiff
-        pageCount = animation?.frames.count ?? (hasPages ? max(1, header.pages - hiddenPages) : 1)
-        frameCount = format == .tiff ? 1 : pageCount
+        pageCount = animation?.frames.count ?? (format.pictures == .one ? 1 : max(1, header.pages - hiddenPages))
+        frameCount = format.pictures == .frames ? pageCount : 1
         loopCount = animation?.loopCount ?? header.loopCount
         let storedDelays = animation?.frames.map(\.delay) ?? header.delays
         delays =
@@ -102,7 +101,7 @@ final class Decoder {
     private static let smallestScale = 0.001
 
     private static func open(
-        _ bytes: SourceBytes, _ format: SourceFormat, _ limits: RenderLimits = RenderLimits(), shrink: Int = 1,
+        _ bytes: SourceBytes, _ format: ImageFormat, _ limits: RenderLimits = RenderLimits(), shrink: Int = 1,
         scale: Double = 1, page: Int = 0, pages: Int = 1
     ) throws(RenderFailure) -> CodecImage {
         guard let loader = format.loader else {

@@ -1,5 +1,6 @@
 internal import CVips
 internal import Glibc
+internal import ImageFormats
 internal import ImageRecipes
 
 /// Writes the frames of an output as a file.
@@ -261,21 +262,6 @@ extension Encoder {
 }
 
 extension EncodedFormat {
-    /// `true` when the format supports animations and this module can write them.
-    var isAnimated: Bool { self == .gif || self == .webp || self == .png }
-
-    /// `true` when there are animations in the format.
-    var hasAnimations: Bool { isAnimated || self == .avif || self == .heic || self == .jxl }
-
-    var isLossy: Bool {
-        switch self {
-        case .jpeg, .webp, .avif, .heic, .jxl: true
-        case .png, .gif, .tiff, .bmp, .ico: false
-        }
-    }
-
-    var hasProfile: Bool { self != .gif && self != .bmp && self != .ico }
-
     /// `true` when grey images are converted to RGB.
     var isAlwaysRGB: Bool { self == .gif || self == .webp || self == .bmp || self == .ico }
 
@@ -299,23 +285,6 @@ extension EncodedFormat {
         }
     }
 
-    var hasSixteenBits: Bool {
-        switch self {
-        case .png, .tiff, .avif, .heic, .jxl: true
-        case .jpeg, .gif, .webp, .bmp, .ico: false
-        }
-    }
-
-    /// The default quality.
-    var quality: Int {
-        switch self {
-        case .jpeg, .jxl: 90
-        case .webp: 80
-        case .avif, .heic: 60
-        case .png, .gif, .tiff, .bmp, .ico: 100
-        }
-    }
-
     /// The effort of the encoder, on its own scale.
     var effort: Int {
         switch self {
@@ -328,7 +297,7 @@ extension EncodedFormat {
     }
 
     /// The encoder of libvips; nil when the encoder is in this module.
-    var library: hv_loader? { SourceFormat(rawValue: rawValue)?.loader }
+    var library: hv_loader? { ImageFormat(rawValue: rawValue)?.loader }
 }
 
 /// The file of an output, which the server has created and removes after a failure.

@@ -11,6 +11,25 @@ public enum ImageFormat: String, Sendable, CaseIterable {
         }
     }
 
+    /// The pictures of a file that can be decoded.
+    public enum Pictures: String, Sendable {
+        /// One: the only, the largest or the primary one.
+        case one
+        /// The frames of an animation.
+        case frames
+        /// Pages, each of which is a still picture.
+        case pages
+    }
+
+    /// The pictures of a file that are decoded.
+    public var pictures: Pictures {
+        switch self {
+        case .png, .gif, .webp: .frames
+        case .tiff: .pages
+        case .jpeg, .avif, .heic, .bmp, .ico, .svg, .jxl: .one
+        }
+    }
+
     /// The extension that files of the format get.
     public var fileExtension: String {
         self == .jpeg ? "jpg" : rawValue

@@ -116,11 +116,3 @@ public enum CompositingOperation: String, Hashable, Sendable, CaseIterable {
     case clear, copy, sourceOver, sourceIn, sourceOut, sourceAtop, destinationOver, destinationIn, destinationOut
     case destinationAtop, xor, plusLighter
 }
-
-/// A format that images can be encoded in.
-public enum EncodedFormat: String, Hashable, Sendable, CaseIterable {
-    case png, jpeg, gif, webp, avif, heic, tiff, bmp, ico, jxl
-
-    /// `true` when the format stores transparency.
-    public var hasAlpha: Bool { self != .jpeg }
-}

@@ -25,7 +25,7 @@ public enum OpenRPCDocument {
             "components": [
                 "schemas": .object(schemas), "errors": .object(errors),
             ],
-            "x-limits": limits,
+            "x-limits": limits, "x-formats": .array(ImageFormatNames.facts),
             "x-events": .array(
                 Event.all.map { event in
                     [
@@ -129,4 +129,28 @@ struct DiscoverReply: WireResult {
 /// The names of the recognised formats.
 enum ImageFormatNames {
     static let all = ImageFormat.allCases.map(\.rawValue)
+
+    /// The facts about each, for the tables of formats.
+    static var facts: [JSONLiteral] {
+        let made = CodecFormats().encoded
+        return CodecFormats().decoded.map { format in
+            var members: [(String, JSONLiteral)] = [
+                ("name", .string(format.rawValue)), ("mimeType", .string(format.mimeType)),
+                ("reads", .string(format.pictures.rawValue)),
+            ]
+            if let written = made.first(where: { $0.rawValue == format.rawValue }) {
+                members.append(("writes", facts(written)))
+            }
+            return .object(members)
+        }
+    }
+
+    private static func facts(_ format: EncodedFormat) -> JSONLiteral {
+        .object(
+            [
+                ("frames", .boolean(format.isAnimated)), ("alpha", .boolean(format.hasAlpha)),
+                ("sixteenBits", .boolean(format.hasSixteenBits)), ("profile", .boolean(format.hasProfile)),
+                ("lossless", .boolean(format.isLossless)),
+            ] + (format.isLossy ? [("quality", .integer(format.quality))] : []))
+    }
 }

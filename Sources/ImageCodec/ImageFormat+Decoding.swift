@@ -1,0 +1,34 @@
+internal import CVips
+internal import ImageFormats
+internal import ImageRecipes
+
+extension ImageFormat {
+    /// The decoder of libvips; nil when the decoder is in this module.
+    var loader: hv_loader? {
+        switch self {
+        case .png: hv_png
+        case .jpeg: hv_jpeg
+        case .gif: hv_gif
+        case .webp: hv_webp
+        case .avif, .heic: hv_heif
+        case .tiff: hv_tiff
+        case .svg: hv_svg
+        case .jxl: hv_jxl
+        case .bmp, .ico: nil
+        }
+    }
+
+    /// The part of the library that must be prepared before the format can be decoded or encoded.
+    var part: CodecPart? { CodecPart(format: rawValue) }
+
+    /// `true` when it is drawn at any size, and has none of its own in pixels.
+    var isVector: Bool { self == .svg }
+
+    /// `true` when files of the format store each pixel exactly, so that an opaque result stays lossless too.
+    var isLossless: Bool {
+        switch self {
+        case .png, .gif, .tiff, .bmp, .ico, .svg: true
+        case .jpeg, .webp, .avif, .heic, .jxl: false
+        }
+    }
+}
