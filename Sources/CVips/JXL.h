@@ -14,7 +14,7 @@
     X(JxlDecoderSetInput) X(JxlDecoderCloseInput) X(JxlDecoderProcessInput) X(JxlDecoderGetBasicInfo)                      \
     X(JxlDecoderGetExtraChannelInfo) X(JxlDecoderGetColorAsEncodedProfile) X(JxlDecoderGetICCProfileSize)                  \
     X(JxlDecoderGetColorAsICCProfile) X(JxlDecoderImageOutBufferSize) X(JxlDecoderSetImageOutBuffer)                       \
-    X(JxlDecoderGetBoxType) X(JxlDecoderSetBoxBuffer) X(JxlDecoderReleaseBoxBuffer)                                        \
+    X(JxlDecoderGetFrameHeader) X(JxlDecoderGetBoxType) X(JxlDecoderSetBoxBuffer) X(JxlDecoderReleaseBoxBuffer)                                        \
     X(JxlEncoderCreate) X(JxlEncoderDestroy) X(JxlEncoderInitBasicInfo) X(JxlEncoderSetBasicInfo)                          \
     X(JxlEncoderSetICCProfile) X(JxlEncoderSetColorEncoding) X(JxlColorEncodingSetToSRGB)                                  \
     X(JxlEncoderFrameSettingsCreate) X(JxlEncoderFrameSettingsSetOption) X(JxlEncoderSetFrameDistance)                     \

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "JXL.h"
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ typedef struct {
     size_t count, size;
 } Box;
 
-typedef struct {
+struct hv_jxl_pictures {
     JxlDecoder *decoder;
     JxlBasicInfo info;
     JxlPixelFormat format;
@@ -41,7 +42,11 @@ typedef struct {
     Box exif, xmp, *box;
     uint8_t *profile;
     size_t profile_count;
-} Reader;
+    /// The times of the frames in milliseconds, of an animation whose header is read.
+    int *delays, delay_count;
+};
+
+typedef hv_jxl_pictures Reader;
 
 static int failed(const char *reason) {
     vips_error("jxl", "%s", reason);
@@ -160,7 +165,24 @@ static void begin_box(Reader *reader) {
     grow_box(reader);
 }
 
-/// Reads the header, or the first frame and the metadata.
+/// Notes the time of the frame whose header was read (ISO/IEC 18181-1, AnimationHeader: ticks a second).
+static int note_frame(Reader *reader) {
+    JxlFrameHeader frame;
+    if (hv_libjxl.JxlDecoderGetFrameHeader(reader->decoder, &frame)) return failed("a frame has no header");
+    const JxlAnimationHeader *animation = &reader->info.animation;
+    double ticks = animation->tps_numerator ? (double)animation->tps_numerator / animation->tps_denominator : 1;
+    int count = reader->delay_count;
+    // Room for a power of two.
+    if (!(count & (count - 1))) {
+        int *delays = count < 1 << 24 ? realloc(reader->delays, (size_t)VIPS_MAX(1, 2 * count) * sizeof *delays) : NULL;
+        if (!delays) return failed("out of memory");
+        reader->delays = delays;
+    }
+    reader->delays[reader->delay_count++] = (int)VIPS_MIN(frame.duration * 1000.0 / ticks, 3600e3);
+    return 0;
+}
+
+/// Reads the header, or the next frame and the metadata.
 static int read_all(Reader *reader, int wants_pixels) {
     for (;;) {
         if (hv_is_late()) return failed("it takes too long");
@@ -170,14 +192,18 @@ static int read_all(Reader *reader, int wants_pixels) {
             break;
         case JXL_DEC_COLOR_ENCODING:
             read_profile(reader);
-            if (!wants_pixels) return 0;
+            if (!wants_pixels && !reader->info.have_animation) return 0;
+            break;
+        case JXL_DEC_FRAME:
+            if (note_frame(reader)) return -1;
+            reader->is_done = 1;
             break;
         case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
             if (make_room(reader)) return -1;
             break;
         case JXL_DEC_FULL_IMAGE:
             reader->is_done = 1;
-            // Only the first frame of an animation is decoded.
+            // What follows is the next frame.
             if (reader->info.have_animation) return 0;
             break;
         case JXL_DEC_BOX: begin_box(reader); break;
@@ -217,32 +243,59 @@ static VipsImage *finished(Reader *reader) {
     return image;
 }
 
-static VipsImage *read_picture(const void *bytes, size_t count, int wants_pixels) {
-    Reader reader = {.decoder = hv_libjxl.JxlDecoderCreate ? hv_libjxl.JxlDecoderCreate(NULL) : NULL};
-    if (!reader.decoder) {
-        vips_error("jxl", "%s", "out of memory");
-        return NULL;
+/// Begins to read a file; NULL after an error.
+static Reader *begin(const void *bytes, size_t count, int events) {
+    Reader *reader = calloc(1, sizeof *reader);
+    if (reader) reader->decoder = hv_libjxl.JxlDecoderCreate ? hv_libjxl.JxlDecoderCreate(NULL) : NULL;
+    if (reader && reader->decoder) {
+        hv_libjxl.JxlDecoderSetDecompressBoxes(reader->decoder, JXL_TRUE);
+        if (!hv_libjxl.JxlDecoderSubscribeEvents(reader->decoder, events)
+            && !hv_libjxl.JxlDecoderSetInput(reader->decoder, bytes, count)) {
+            hv_libjxl.JxlDecoderCloseInput(reader->decoder);
+            return reader;
+        }
     }
-    int events = JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | (wants_pixels ? JXL_DEC_FULL_IMAGE | JXL_DEC_BOX : 0);
-    hv_libjxl.JxlDecoderSetDecompressBoxes(reader.decoder, JXL_TRUE);
-    VipsImage *out = NULL;
-    if (!hv_libjxl.JxlDecoderSubscribeEvents(reader.decoder, events)
-        && !hv_libjxl.JxlDecoderSetInput(reader.decoder, bytes, count)) {
-        hv_libjxl.JxlDecoderCloseInput(reader.decoder);
-        int is_read = !read_all(&reader, wants_pixels);
-        end_box(&reader);
-        if (is_read) out = wants_pixels ? finished(&reader) : plain(&reader);
-        if (out && !wants_pixels && reader.profile)
-            vips_image_set_blob_copy(out, VIPS_META_ICC_NAME, reader.profile, reader.profile_count);
-    }
-    hv_libjxl.JxlDecoderDestroy(reader.decoder);
-    if (reader.image) g_object_unref(reader.image);
-    drop_box(&reader.exif);
-    drop_box(&reader.xmp);
-    g_free(reader.profile);
-    return out;
+    hv_end_jxl(reader);
+    failed("out of memory");
+    return NULL;
 }
 
-VipsImage *hv_open_jxl_header(const void *bytes, size_t count) { return read_picture(bytes, count, 0); }
+hv_jxl_pictures *hv_begin_jxl(const void *bytes, size_t count) {
+    return begin(bytes, count, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_FULL_IMAGE | JXL_DEC_BOX);
+}
 
-VipsImage *hv_decode_jxl(const void *bytes, size_t count) { return read_picture(bytes, count, 1); }
+VipsImage *hv_next_jxl(hv_jxl_pictures *reader) {
+    reader->is_done = 0;
+    int is_read = !read_all(reader, 1);
+    end_box(reader);
+    if (is_read) return finished(reader);
+    if (reader->image) g_object_unref(reader->image);
+    reader->image = NULL;
+    return NULL;
+}
+
+void hv_end_jxl(hv_jxl_pictures *reader) {
+    if (!reader) return;
+    if (reader->decoder) hv_libjxl.JxlDecoderDestroy(reader->decoder);
+    if (reader->image) g_object_unref(reader->image);
+    drop_box(&reader->exif);
+    drop_box(&reader->xmp);
+    g_free(reader->profile);
+    free(reader->delays);
+    free(reader);
+}
+
+VipsImage *hv_open_jxl_header(const void *bytes, size_t count) {
+    Reader *reader = begin(bytes, count, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_FRAME);
+    if (!reader) return NULL;
+    VipsImage *out = read_all(reader, 0) ? NULL : plain(reader);
+    if (out && reader->profile)
+        vips_image_set_blob_copy(out, VIPS_META_ICC_NAME, reader->profile, reader->profile_count);
+    if (out && reader->delay_count) {
+        vips_image_set_int(out, VIPS_META_N_PAGES, reader->delay_count);
+        vips_image_set_array_int(out, "delay", reader->delays, reader->delay_count);
+        vips_image_set_int(out, "loop", (int)VIPS_MIN(reader->info.animation.num_loops, INT_MAX));
+    }
+    hv_end_jxl(reader);
+    return out;
+}

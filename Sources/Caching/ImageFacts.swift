@@ -11,15 +11,28 @@ public struct ImageFacts: Sendable, Equatable {
     package var sourceMark: String?
     /// The format of that original, when the file holds exactly what was made of it.
     package var exactSource: ImageFormat?
+    /// The number of frames or pages of that original that the file lacks, although all were asked for.
+    package var framesDropped = 0
     /// The result of decoding all of the image.
     package var verdict: DecodeVerdict?
 
     package init(
         preview: String? = nil, timing: FrameTiming? = nil, sourceMark: String? = nil, exactSource: ImageFormat? = nil,
-        verdict: DecodeVerdict? = nil
+        framesDropped: Int = 0, verdict: DecodeVerdict? = nil
     ) {
         (self.preview, self.timing, self.sourceMark) = (preview, timing, sourceMark)
-        (self.exactSource, self.verdict) = (exactSource, verdict)
+        (self.exactSource, self.framesDropped, self.verdict) = (exactSource, framesDropped, verdict)
+    }
+
+    /// The text of the column `exact`: the format of the exact source, or the number of frames dropped; no file has both.
+    package var exactness: String? { exactSource?.rawValue ?? (framesDropped > 0 ? String(framesDropped) : nil) }
+
+    package init(preview: String?, timing: String?, sourceMark: String?, exactness: String?, verdict: String?) {
+        self.init(
+            preview: preview, timing: timing.flatMap { FrameTiming(text: $0[...]) }, sourceMark: sourceMark,
+            exactSource: exactness.flatMap(ImageFormat.init(rawValue:)),
+            framesDropped: max(0, exactness.flatMap { Int($0) } ?? 0),
+            verdict: verdict.flatMap(DecodeVerdict.init(rawValue:)))
     }
 }
 

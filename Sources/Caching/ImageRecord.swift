@@ -103,6 +103,9 @@ public final class ImageRecord: Sendable {
     /// that older versions have stored.
     public var timing: FrameTiming? { header.frameCount == 1 ? nil : header.timing ?? origin.facts.timing }
 
+    /// The number of frames or pages of its original that a processed image lacks, although all were asked for.
+    public var framesDropped: Int { origin.facts.framesDropped }
+
     /// The result of decoding all of it; `nil` when that has not been tried.
     package var decodeVerdict: DecodeVerdict? { origin.facts.verdict }
 

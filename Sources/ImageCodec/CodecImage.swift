@@ -157,12 +157,6 @@ final class CodecImage {
             .map { CodecImage($0, isInMemory: true) }
     }
 
-    /// The first image of a JPEG XL as displayed, in memory.
-    static func decodedJXL(_ bytes: SourceBytes) throws(RenderFailure) -> CodecImage {
-        guard let result = hv_decode_jxl(bytes.bytes.baseAddress, bytes.count) else { throw .ofLibrary(.badData) }
-        return CodecImage(result, isInMemory: true)
-    }
-
     /// The delays of the frames in milliseconds, as stored in the file.
     var delays: [Int] {
         var values = [Int32](repeating: 0, count: pages)

@@ -18,6 +18,8 @@ final class Decoder {
     let frameCount: Int
     /// The number of frames or pages that can be requested by number.
     let pageCount: Int
+    /// The number of pictures in the file: also those of a sequence that the library does not decode.
+    let pictureCount: Int
     /// The display time of each frame in milliseconds; empty for stills.
     let delays: [Int]
     /// The number of times that the animation is played; 0 means forever.
@@ -38,7 +40,7 @@ final class Decoder {
     ) throws(RenderFailure) {
         var file = source
         self.limits = limits
-        var hiddenPages = 0
+        var (hiddenPages, sequenceCount) = (0, 1)
         if format == .svg { try SVGGuard.check(file, limits) }
         var animation: AnimatedPNG?
         var own: CodecImage?
@@ -65,8 +67,9 @@ final class Decoder {
             opened = header
         case .avif, .heic:
             let header = try Decoder.open(file, format)
-            let isLimited = (try? ImageProbe(whole: file.bytes))?.isLimitedGray == true
-            opened = isLimited ? try header.withFullRange() : header
+            let probe = try? ImageProbe(whole: file.bytes)
+            opened = probe?.isLimitedGray == true ? try header.withFullRange() : header
+            sequenceCount = probe?.frameCount ?? 1
         default: opened = try Decoder.open(file, format, limits)
         }
         guard let header = own ?? opened else { throw RenderFailure(.badData, "The picture has no header.") }
@@ -80,9 +83,10 @@ final class Decoder {
         coding = originalFormat == nil ? SourceCoding(of: file, format) : .usual
         orientation = header.orientation
         coded = Extent(width: header.width, height: header.height)
-        // The primary image of a HEIF file with several images is used, and the first one of an animated JPEG XL.
+        // The primary image of a HEIF file with several images is used.
         pageCount = animation?.frames.count ?? (format.pictures == .one ? 1 : max(1, header.pages - hiddenPages))
         frameCount = format.pictures == .frames ? pageCount : 1
+        pictureCount = max(pageCount, sequenceCount)
         loopCount = animation?.loopCount ?? header.loopCount
         let storedDelays = animation?.frames.map(\.delay) ?? header.delays
         delays =
@@ -154,7 +158,7 @@ final class Decoder {
             let drawn = coded.scaled(by: scale)
             try limits.check(width: drawn.width, height: drawn.height)
             return try Decoder.open(bytes, .svg, limits, scale: scale)
-        case .jxl: return try CodecImage.decodedJXL(bytes)
+        case .jxl: return try JXLPictures.picture(page, of: bytes)
         case .gif, .webp, .tiff:
             if page == 0, let opened { return opened }
             return try Decoder.open(bytes, format, page: page)
@@ -177,6 +181,11 @@ final class Decoder {
     /// Calls `body` with every frame, in order, each in memory.
     func eachFrame(_ body: (Int, CodecImage) throws(RenderFailure) -> Void) throws(RenderFailure) {
         if let animation { return try animation.eachFrame(limits, body) }
+        if format == .jxl {
+            let pictures = try JXLPictures(bytes)
+            for index in 0..<frameCount { try body(index, try pictures.next()) }
+            return
+        }
         let strip = try Decoder.open(bytes, format, pages: -1)
         for index in 0..<frameCount {
             let frame = try strip.applying {

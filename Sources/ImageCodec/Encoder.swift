@@ -25,7 +25,8 @@ struct Encoder {
         let isAnimated = frames.count > 1
         return RenderedImage(
             format: format, width: frames[0].width, height: frames[0].height, frameCount: frames.count, byteCount: 0,
-            hasAlpha: hasAlpha, delays: isAnimated ? delays : [], loopCount: isAnimated ? decoder.loopCount : 0)
+            hasAlpha: hasAlpha, delays: isAnimated ? delays : [], loopCount: isAnimated ? decoder.loopCount : 0,
+            framesDropped: output.frames == .all ? max(0, decoder.pictureCount - frames.count) : 0)
     }
 
     /// RGBA of eight bits in sRGB, row by row without gaps, the frames one after another.
@@ -64,7 +65,8 @@ struct Encoder {
         var image = facts(format.rawValue, kept, hasAlpha: hasAlpha)
         // All clear pixels have the same number in a palette. The type of colours is in IHDR (PNG, 11.2.2).
         let losesColours = format == .png && hasAlpha && bytes[25] == 3
-        image.isExact = !losesColours && holdsAll(of: frames, ready, format, encoding)
+        image.isExact =
+            !losesColours && image.framesDropped == 0 && holdsAll(of: frames, ready, format, encoding)
         return (image, bytes)
     }
 
@@ -77,9 +79,7 @@ struct Encoder {
     ) -> Bool {
         guard format.keepsSamples(encoding), encoding.background == nil, ready.count == frames.count,
             // Else the way in which the source is coded decides on results, and the file does not tell it.
-            decoder.coding == .usual,
-            // Excludes an animation of which only the first frame is written.
-            decoder.frameCount == 1 || output.frames != .all || frames.count == decoder.frameCount
+            decoder.coding == .usual
         else { return false }
         // Every frame of an animated PNG is read as RGBA of eight bits.
         if frames.count > 1 {
@@ -114,7 +114,7 @@ struct Encoder {
             }
             if isAnimated {
                 let same = EncodedFormat(rawValue: decoder.originalFormat.rawValue)
-                return (same?.isAnimated == true ? same ?? .gif : .gif, encoding)
+                return (same?.isAnimated == true ? same ?? .webp : .webp, encoding)
             }
             let becomesOpaque = isOpaque || encoding.background?.alpha == 255
             if becomesOpaque { return (decoder.originalFormat.isLossless ? .png : .jpeg, encoding) }

@@ -24,9 +24,9 @@ public enum ImageFormat: String, Sendable, CaseIterable {
     /// The pictures of a file that are decoded.
     public var pictures: Pictures {
         switch self {
-        case .png, .gif, .webp: .frames
+        case .png, .gif, .webp, .jxl: .frames
         case .tiff: .pages
-        case .jpeg, .avif, .heic, .bmp, .ico, .svg, .jxl: .one
+        case .jpeg, .avif, .heic, .bmp, .ico, .svg: .one
         }
     }
 

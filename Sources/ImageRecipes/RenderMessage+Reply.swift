@@ -35,6 +35,7 @@ extension FrameWriter {
         integer(image.loopCount)
         integer(image.stride)
         flag(image.isExact)
+        integer(image.framesDropped)
     }
 
     private mutating func failure(_ failure: RenderFailure) {
@@ -82,7 +83,7 @@ extension FrameReader {
             format: try text(), width: try integer(), height: try integer(), frameCount: try integer(),
             byteCount: try integer(), hasAlpha: try flag(),
             delays: try list { (reader) throws(FrameError) in try reader.integer() }, loopCount: try integer(),
-            stride: try integer(), isExact: try flag())
+            stride: try integer(), isExact: try flag(), framesDropped: try integer())
     }
 
     private mutating func failure() throws(FrameError) -> RenderFailure {

@@ -13,7 +13,7 @@ public enum RenderMessage: Hashable, Sendable {
     case reply(RenderReply)
 
     /// The version of the messages. A server and a worker of different versions do not work together.
-    public static let version = 5
+    public static let version = 6
 
     /// The longest frame, in bytes without the four bytes of the length.
     public static let maxLength = 4 << 20

@@ -46,11 +46,13 @@ public struct RenderedImage: Hashable, Sendable {
     /// `true` when the file holds the exact result of the steps: every frame with every sample, its colours and its
     /// metadata. Further steps then give the same result from it as from the source.
     public var isExact: Bool
+    /// The number of frames or pages of the source that the file lacks, although all were asked for.
+    public var framesDropped: Int
 
     /// A file with the given properties.
     public init(
         format: String, width: Int, height: Int, frameCount: Int = 1, byteCount: Int, hasAlpha: Bool,
-        delays: [Int] = [], loopCount: Int = 0, stride: Int = 0, isExact: Bool = false
+        delays: [Int] = [], loopCount: Int = 0, stride: Int = 0, isExact: Bool = false, framesDropped: Int = 0
     ) {
         self.format = format
         self.width = width
@@ -62,6 +64,7 @@ public struct RenderedImage: Hashable, Sendable {
         self.loopCount = loopCount
         self.stride = stride
         self.isExact = isExact
+        self.framesDropped = framesDropped
     }
 }
 

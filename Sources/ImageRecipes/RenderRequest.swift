@@ -44,7 +44,7 @@ public struct RenderOutput: Hashable, Sendable {
     /// The content of the file.
     public enum Rule: Hashable, Sendable {
         /// An image whose format depends on the result: PNG with alpha, JPEG when opaque; an animation keeps the
-        /// source's format if that can be written, otherwise GIF.
+        /// source's format if that can be written, otherwise WebP.
         ///
         /// An opaque result of a lossless source, such as a PNG, stays PNG.
         case automatic(Encoding)

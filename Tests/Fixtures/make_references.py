@@ -86,8 +86,7 @@ def references() -> tuple[dict, dict[str, bytes]]:
         pictures = frames(HERE / source, entry)
         if name == "jxl-animated.jxl":
             # Its reader shows the last picture; it was made of the PNG.
-            with Image.open(HERE / "png-animated.png") as first:
-                pictures = [upright(first)]
+            pictures = frames(HERE / "png-animated.png", {"format": "png", "frameCount": 3})
         fact = {"width": pictures[0].width, "height": pictures[0].height}
         if (entry["format"] in LOSSLESS or name in LOSSLESS_FILES) and name not in ROUNDED:
             fact["sha256"] = [hashlib.sha256(picture.tobytes()).hexdigest() for picture in pictures]

@@ -15,7 +15,8 @@ import Testing
         let target = try #require(EncodedFormat(rawValue: format))
         for (name, delays, loop) in [
             ("gif-animated.gif", [50, 100, 150, 200], 0), ("png-animated.png", [80, 120, 200], 0),
-            ("misnamed/gif-named.webp", [100, 100], 1), ("webp-animated-lossless.webp", [80, 80, 100, 500], 0),
+            ("jxl-animated.jxl", [80, 120, 200], 0), ("misnamed/gif-named.webp", [100, 100], 1),
+            ("webp-animated-lossless.webp", [80, 80, 100, 500], 0),
         ] as [(String, [Int], Int)] {
             let made = try await bench.encode(name, try small(), .format(target, Encoding(quality: 95)))
             #expect(
@@ -101,6 +102,34 @@ import Testing
             let made = try await bench.encode("gif-animated.gif", try small(), .format(format, Encoding()))
             #expect(made.image.frameCount == 1 && made.image.delays.isEmpty && made.image.height == 24)
         }
+    }
+
+    @Test("A result tells how many pictures of its original it lacks, unless one of them was asked for")
+    func lostPictures() async throws {
+        let bench = try await CodecBench()
+        func lost(
+            _ name: String, _ rule: RenderOutput.Rule = .automatic(Encoding()), frames: RenderOutput.Frames = .all
+        ) async throws -> Int {
+            let format = try #require(Fixtures.all.first { $0.file == name }?.format)
+            let image = try await bench.make(
+                Fixtures.folder + "/" + name, format, try small(), frames: frames, rule: rule
+            ).outcome.image
+            #expect(!image.isExact || image.framesDropped == 0)
+            return image.framesDropped
+        }
+        for (name, count) in [("gif-animated.gif", 4), ("png-animated.png", 3), ("jxl-animated.jxl", 3)] {
+            #expect(try await lost(name, .format(.jpeg, Encoding())) == count - 1, "\(name)")
+            #expect(try await lost(name) == 0 && lost(name, .pixels) == 0, "\(name)")
+            for frames in [RenderOutput.Frames.first, .number(1)] {
+                #expect(try await lost(name, .format(.jpeg, Encoding()), frames: frames) == 0, "\(name)")
+            }
+        }
+        // The library decodes one picture of a sequence, and one page at a time.
+        for (name, count) in [("avif-animated.avif", 3), ("tiff-two-pages.tiff", 2)] {
+            #expect(try await lost(name) == count - 1 && lost(name, .pixels) == count - 1, "\(name)")
+            #expect(try await lost(name, frames: .first) == 0, "\(name)")
+        }
+        #expect(try await lost("jpeg-photo.jpg") == 0 && lost("ico-sizes.ico") == 0 && lost("heic-alpha.heic") == 0)
     }
 
     @Test("Of a HEIC that holds two pictures the primary one is taken")

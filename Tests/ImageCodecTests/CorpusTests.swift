@@ -39,7 +39,7 @@ import Testing
             let image = try await bench.make(source, format, rule: .pixels).outcome.image
             let told = try [#require(fixture.width), #require(fixture.height)]
             #expect([image.width, image.height] == told || [image.height, image.width] == told, "\(fixture)")
-            let isAnimation = format == "gif" || format == "webp" || format == "png"
+            let isAnimation = format == "gif" || format == "webp" || format == "png" || format == "jxl"
             #expect(image.frameCount == (isAnimation ? fixture.frameCount : 1), "\(fixture)")
         }
     }

@@ -77,15 +77,21 @@ import Testing
         }
     }
 
-    @Test("Of an animation the first picture is taken, whatever is asked for, and others are no frames")
+    @Test("Every frame of an animation is decoded, all of them or one by its number")
     func animations() async throws {
         let bench = try await CodecBench()
         let path = Fixtures.folder + "/jxl-animated.jxl"
-        let first = try await bench.pixels("png-animated.png", frames: .first)
-        for frames in [RenderOutput.Frames.all, .first, .number(0)] {
-            #expect(try await bench.pixels(of: path, "jxl", frames: frames) == first, "\(frames)")
+        let all = try await bench.pixels(of: path, "jxl")
+        #expect(try await all == bench.pixels("png-animated.png") && all.frames == 3)
+        for number in 0..<3 {
+            #expect(try await bench.pixels(of: path, "jxl", frames: .number(number)) == all.frame(number), "\(number)")
         }
-        #expect(try await bench.make(path, "jxl", frames: .number(1)).outcome.failure?.kind == .processingFailed)
+        #expect(try await bench.pixels(of: path, "jxl", frames: .first) == all.frame(0))
+        #expect(try await bench.make(path, "jxl", frames: .number(3)).outcome.failure?.kind == .processingFailed)
+        let made = try await bench.encode("jxl-animated.jxl", [], .automatic(Encoding()))
+        #expect(made.image.format == "webp" && made.image.frameCount == 3)
+        let limits = RenderLimits(maxFrames: 2)
+        #expect(try await bench.make(path, "jxl", limits: limits).outcome.failure?.kind == .limit("maxFrames"))
     }
 
     @Test("Colours that are multiplied by alpha come back as they were")

@@ -61,7 +61,7 @@ enum RecipeValues {
         ]
         let image = RenderedImage(
             format: "rgba", width: 3, height: 4, frameCount: 2, byteCount: 96, hasAlpha: true, delays: [100, 40],
-            loopCount: 1, stride: 12, isExact: true)
+            loopCount: 1, stride: 12, isExact: true, framesDropped: 5)
         return [
             .hello(CodecFacts(decodes: ["png", "webp"], encodes: ["png"])), .request(try request()),
             .reply(

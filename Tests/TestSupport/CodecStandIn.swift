@@ -155,7 +155,7 @@ public final class CodecStandIn: Sendable {
             if rule == 3: steps.append("nothing")
             return steps, reader.text()
         was_last = False
-        send(b"\x01" + number(99 if mode() == "other" else 5) + (number(1) + text("png")) * 2)
+        send(b"\x01" + number(99 if mode() == "other" else 6) + (number(1) + text("png")) * 2)
         while True:
             reader = Reader(receive(struct.unpack("<I", receive(4))[0]))
             reader.byte()
@@ -194,7 +194,7 @@ public final class CodecStandIn: Sendable {
                 if path:
                     with open(path, "wb") as file: file.write(made)
                 reply += b"\x00" + text("png") + number(1) + number(1) + number(1) + number(len(made)) + b"\x00"
-                reply += number(0) + number(0) + number(0) + (b"\x01" if now == "exact" else b"\x00")
+                reply += number(0) + number(0) + number(0) + (b"\x01" if now == "exact" else b"\x00") + number(0)
             send(reply + b"\x00" + (b"\x01" if was_last else b"\x00"))
         """#
 }

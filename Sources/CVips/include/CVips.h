@@ -76,9 +76,13 @@ VipsImage *hv_decode_jpeg(VipsImage *header, const void *bytes, size_t count, in
 /// Decodes a JPEG row by row and discards the pixels. Returns 0 if it is intact; otherwise sets an error, also for
 /// damage that decoders conceal.
 int hv_check_jpeg(const void *bytes, size_t count);
-/// The first frame of a JPEG XL, decoded into memory at once, in display orientation, with 8 or 16 bits; `hv_load`
-/// reads only its header.
-VipsImage *hv_decode_jxl(const void *bytes, size_t count);
+/// The pictures of a JPEG XL, of which `hv_load` reads only the header: the only one, or the frames of an animation.
+typedef struct hv_jxl_pictures hv_jxl_pictures;
+/// Begins to read a JPEG XL in memory, which must outlive this; NULL after an error.
+hv_jxl_pictures *hv_begin_jxl(const void *bytes, size_t count);
+/// The next picture, decoded into memory at once, in display orientation, with 8 or 16 bits; NULL after an error.
+VipsImage *hv_next_jxl(hv_jxl_pictures *pictures);
+void hv_end_jxl(hv_jxl_pictures *pictures);
 /// An image of 8-bit samples, copied; 1 or 2 bands are grey, 3 or 4 RGB.
 VipsImage *hv_from_pixels(const void *pixels, int width, int height, int bands);
 /// Evaluates the image into memory.

@@ -29,7 +29,7 @@ struct EntryRecord: Sendable {
         fields.put(header.width, header.height, header.frameCount, row.byteCount, row.allocated, row.checksum)
         fields.put(origin.url, origin.etag, origin.lastModified, origin.http)
         fields.put(row.storedAt, row.modified, row.life.number ?? -1)
-        fields.put(facts.preview, facts.timing?.text, facts.sourceMark, facts.exactSource?.rawValue)
+        fields.put(facts.preview, facts.timing?.text, facts.sourceMark, facts.exactness)
         fields.put(facts.verdict?.rawValue, metadata)
         // An entry of an older version does not know them, and keeps its mark.
         if header.orientation != nil || header.hasAlpha != nil {
@@ -52,9 +52,8 @@ struct EntryRecord: Sendable {
         origin.http = fields.take()
         let (storedAt, modified, life) = (fields.takeNumber(), fields.takeNumber(), fields.takeNumber())
         origin.facts = ImageFacts(
-            preview: fields.take(), timing: fields.take().flatMap { FrameTiming(text: $0[...]) },
-            sourceMark: fields.take(), exactSource: fields.take().flatMap(ImageFormat.init(rawValue:)),
-            verdict: fields.take().flatMap(DecodeVerdict.init(rawValue:)))
+            preview: fields.take(), timing: fields.take(), sourceMark: fields.take(), exactness: fields.take(),
+            verdict: fields.take())
         metadata = fields.take()
         let (orientation, alpha) = fields.isAtEnd ? (-1, -1) : (fields.takeNumber(), fields.takeNumber())
         guard fields.isAtEnd,

@@ -49,9 +49,8 @@ extension IndexRow {
         origin = ImageOrigin(url: statement.text(12), etag: statement.text(13), lastModified: statement.text(14))
         origin.http = statement.text(20)
         origin.facts = ImageFacts(
-            preview: statement.text(21), timing: statement.text(22).flatMap { FrameTiming(text: $0[...]) },
-            sourceMark: statement.text(23), exactSource: statement.text(24).flatMap(ImageFormat.init(rawValue:)),
-            verdict: statement.text(25).flatMap(DecodeVerdict.init(rawValue:)))
+            preview: statement.text(21), timing: statement.text(22), sourceMark: statement.text(23),
+            exactness: statement.text(24), verdict: statement.text(25))
         storedAt = statement.integer(15)
         expiresAt = statement.optionalInteger(16)
         life = EntryLife(number: statement.optionalInteger(17))

@@ -190,7 +190,7 @@ final class IndexWriter: IndexReading {
             header.format.rawValue, header.width, header.height, header.frameCount, row.byteCount, row.allocated,
             row.checksum, origin.url, origin.etag, origin.lastModified, row.storedAt, row.expiresAt,
             row.life.number, row.modified, row.content, origin.http, origin.facts.preview, origin.facts.timing?.text,
-            origin.facts.sourceMark, origin.facts.exactSource?.rawValue, origin.facts.verdict?.rawValue,
+            origin.facts.sourceMark, origin.facts.exactness, origin.facts.verdict?.rawValue,
             header.orientation, header.hasAlpha.map { $0 ? 1 : 0 }, URLOrigin.host(of: origin.url ?? row.key),
             record.metadata, usedAt, mark, row.lifeMark)
         log.add(bytes, mark: mark)

@@ -21,7 +21,7 @@ struct Renderer: Sendable {
             return PendingStore(
                 content: try Self.content(of: file), key: key, cache: cache, source: source,
                 origin: VariantSource.origin(
-                    original.origin, mark: original.mark, of: file.image.isExact ? original.format : nil),
+                    original.origin, mark: original.mark, of: file.image, from: original.format),
                 options: keeping, needs: needs, isOfExpired: isOfExpired)
         }
     }

@@ -19,6 +19,8 @@ public struct PixelFile: Sendable {
     public let delays: [Int]
     /// The number of times that the animation is played; 0 means forever.
     public let loopCount: Int
+    /// The number of frames or pages of the original that the file lacks, although all were asked for.
+    public let framesDropped: Int
 }
 
 extension VariantMaker {
@@ -68,7 +70,8 @@ extension VariantMaker {
         let image = file.image
         return PixelFile(
             path: file.path, width: image.width, height: image.height, frameCount: image.frameCount,
-            stride: image.stride, byteCount: image.byteCount, delays: image.delays, loopCount: image.loopCount)
+            stride: image.stride, byteCount: image.byteCount, delays: image.delays, loopCount: image.loopCount,
+            framesDropped: image.framesDropped)
     }
 }
 

@@ -22,10 +22,14 @@ enum VariantSource {
     ///
     /// - Parameters:
     ///   - mark: The mark of the original's bytes.
-    ///   - format: The original's format, if the file holds the exact result.
-    static func origin(_ origin: ImageOrigin, mark: String, of format: ImageFormat?) -> ImageOrigin {
+    ///   - image: The made image.
+    ///   - format: The original's format.
+    static func origin(
+        _ origin: ImageOrigin, mark: String, of image: RenderedImage, from format: ImageFormat
+    ) -> ImageOrigin {
         var made = origin
-        made.facts = ImageFacts(sourceMark: mark, exactSource: format)
+        made.facts = ImageFacts(
+            sourceMark: mark, exactSource: image.isExact ? format : nil, framesDropped: image.framesDropped)
         return made
     }
 

@@ -51,6 +51,14 @@ struct ImageReply: WireObject {
             $1.field("frameCount", $0.image.record.header.frameCount)
         },
         WireField(
+            "framesDropped",
+            "How many frames or pages of the original a processed image lacks, although all were asked for; left out for none.",
+            countSchema, isOptional: true
+        ) {
+            let count = $0.image.record.framesDropped
+            if count > 0 { $1.field("framesDropped", count) }
+        },
+        WireField(
             .frameSeconds, "How long each frame of an animation is shown, in seconds, where that is known.",
             frameSecondsSchema, isOptional: true
         ) {
@@ -147,6 +155,7 @@ struct ImageReply: WireObject {
                 writer.field("frameCount", pixels.frameCount)
                 writer.field("byteCount", pixels.byteCount)
                 writer.field("loopCount", pixels.loopCount)
+                if pixels.framesDropped > 0 { writer.field("framesDropped", pixels.framesDropped) }
                 writer.field(frameSeconds: pixels.delays)
             }
         },
@@ -233,6 +242,7 @@ private let pixelSchema: JSONLiteral = .object(
     ofAll: [
         ("path", textSchema), ("uri", textSchema), ("width", countSchema), ("height", countSchema),
         ("stride", countSchema), ("frameCount", countSchema), ("byteCount", countSchema), ("loopCount", countSchema),
+        ("framesDropped", countSchema),
     ] + RenamedMember.frameSeconds.properties(frameSecondsSchema))
 
 /// The result of `store`.

@@ -44,6 +44,7 @@ private let memberWords: [String: String] = [
     "fraction": "A fraction.",
     "frameCount": "How many pictures.",
     "frameSeconds": "How long each picture is shown, in seconds.",
+    "framesDropped": "How many pictures of the original are missing; left out for none.",
     "from": "What it was.",
     "fromRevalidation": "Whether the server confirmed what was cached.",
     "gamma": "1 leaves it as it is.",

@@ -83,6 +83,29 @@ struct ProcessingTests {
         #expect(server.finish() == 0)
     }
 
+    @Test func framesThatAResultLacksAreToldAlsoByTheCacheAndOfPixels() throws {
+        let cases: [(name: String, steps: String, lost: Int?)] = [
+            ("gif-animated.gif", #""processors":[{"format":{"to":"jpeg"}}]"#, 3),
+            ("gif-animated.gif", #""processors":[{"format":{"to":"webp"}}]"#, nil),
+            ("gif-animated.gif", #""processors":[{"format":{"to":"jpeg"}}],"options":{"frame":1}"#, nil),
+            ("avif-animated.avif", #""processors":[{"resize":{"width":10}}]"#, 2),
+            ("tiff-two-pages.tiff", #""processors":[{"resize":{"width":10}}]"#, 1),
+        ]
+        for from in ["none", "disk"] {
+            let server = try ServerProcess(cache: folder)
+            for (name, steps, lost) in cases {
+                let result = try retrieve(server, name, steps)
+                #expect(result["framesDropped"]?.integer == lost && result["cacheType"]?.string == from, "\(result)")
+                #expect(try retrieve(server, name, steps)["framesDropped"]?.integer == lost, "\(name)")
+            }
+            let pixels = try retrieve(server, "avif-animated.avif", #""as":"pixels""#)["pixels"]
+            #expect(pixels?["frameCount"]?.integer == 1 && pixels?["framesDropped"]?.integer == 2)
+            let whole = try retrieve(server, "jxl-animated.jxl", #""as":"pixels""#)["pixels"]
+            #expect(whole?["frameCount"]?.integer == 3 && whole?["framesDropped"] == nil)
+            #expect(server.finish() == 0)
+        }
+    }
+
     /// However it ends, before the server has noticed or after.
     @Test func workerThatIsEndedWhileItIsIdleCostsNoRequestAnything() throws {
         let server = try ServerProcess(cache: folder)

@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import Callable, List, Optional, Sequence, TypeVar
 
-VERSION = 5
+VERSION = 6
 """The version of the messages that are written and read here; a worker of another one is refused."""
 
 Value = TypeVar("Value")
@@ -210,6 +210,7 @@ def _outcome(reader: _Reader) -> Outcome:
         reader.list(_Reader.integer)  # the delays
         reader.take(2 * 8)  # loops, stride
         reader.flag()
+        reader.integer()  # frames dropped
         return Outcome(MADE)
     number = reader.byte()
     if number >= len(KINDS):
