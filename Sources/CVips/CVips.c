@@ -30,7 +30,8 @@ int hv_start(void) {
     vips_cache_set_max_files(0);
     vips_operation_block_set("VipsForeignLoad", TRUE);
     static const char *allowed[] = {"VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadNsgif",
-        "VipsForeignLoadWebp", "VipsForeignLoadTiff", "VipsForeignLoadSvg"};
+        "VipsForeignLoadWebp", "VipsForeignLoadTiff", "VipsForeignLoadSvg", "VipsForeignLoadJp2k",
+        "VipsForeignLoadPpm", "VipsForeignLoadPdf"};
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) vips_operation_block_set(allowed[i], FALSE);
     return 0;
 }

@@ -27,6 +27,12 @@ VipsImage *hv_load(hv_loader loader, const void *bytes, size_t count, int shrink
         failed = vips_svgload_source(source, &out, "access", access, "fail_on", fail, "scale", scale, "unlimited",
             unlimited ? TRUE : FALSE, NULL);
         break;
+    case hv_jp2: failed = vips_jp2kload_source(source, &out, "access", access, "fail_on", fail, NULL); break;
+    case hv_pnm: failed = vips_ppmload_source(source, &out, "access", access, "fail_on", fail, NULL); break;
+    case hv_pdf:
+        failed = vips_pdfload_source(
+            source, &out, "access", access, "fail_on", fail, "page", page, "scale", scale, NULL);
+        break;
     case hv_jxl:
         out = hv_open_jxl_header(bytes, count);
         failed = !out;

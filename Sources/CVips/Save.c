@@ -83,7 +83,10 @@ void *hv_save(VipsImage *image, hv_loader format, const hv_encoding *how, size_t
             how->lossless ? VIPS_FOREIGN_SUBSAMPLE_OFF : VIPS_FOREIGN_SUBSAMPLE_AUTO, "strip", strip, NULL);
         break;
     case hv_jxl:
-    case hv_svg: failed = 1; break;
+    case hv_svg:
+    case hv_jp2:
+    case hv_pnm:
+    case hv_pdf: failed = 1; break;
     }
     void *bytes = failed ? NULL : bytes_of(target, count);
     if (target) g_object_unref(target);

@@ -212,6 +212,15 @@ final class CodecImage {
         return try applying { hv_linear($0, scales, offsets, Int32(bands), Int32(depth)) }
     }
 
+    /// The image with samples up to the largest of their bits, in place of ones up to `most`.
+    func filled(mostSample most: Int?) throws(RenderFailure) -> CodecImage {
+        let full = depth == 16 ? 65_535 : 255
+        guard let most, most < full, depth <= 16 else { return self }
+        let scales = [Double](repeating: Double(full) / Double(most), count: bands)
+        let offsets = [Double](repeating: 0, count: bands)
+        return try applying { hv_linear($0, scales, offsets, Int32(bands), Int32(depth)) }
+    }
+
     /// `true` when no pixel is translucent. Examines every pixel if there is an alpha channel.
     func isOpaque() throws(RenderFailure) -> Bool {
         guard hasAlpha else { return true }
@@ -247,9 +256,10 @@ extension RenderFailure {
     private static func namesMissingFeature(_ text: String) -> Bool {
         let text = text.lowercased()
         // libvips says the last of a TIFF of more than 32 bits a sample.
-        return ["unsupported", "not supported", "not implemented", "not configured", "samples out of range"].contains {
-            text.contains($0)
-        }
+        let words = [
+            "unsupported", "not supported", "not implemented", "not configured", "samples out of range", "encrypted",
+        ]
+        return words.contains { text.contains($0) }
     }
 
     /// The failure for a passed deadline.

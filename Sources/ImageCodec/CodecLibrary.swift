@@ -16,10 +16,13 @@ struct CodecLibrary {
             case .heif: hv_open_plugin(part.rawValue) == 0 && hv_has("heifload_source") != 0
             case .jxl: hv_open_plugin(part.rawValue) == 0
             case .svg: Self.prepareDrawings()
+            // Text may be in fonts of the system.
+            case .pdf:
+                Self.prepareDrawings() && hv_open_plugin(part.rawValue) == 0 && hv_has("pdfload_source") != 0
             }
         }
         facts = CodecFacts(
-            decodes: ImageFormat.allCases.filter { Self.exists($0.part) }.map(\.rawValue),
+            decodes: ImageFormat.allCases.filter { Self.exists($0.part) && Self.has($0.operation) }.map(\.rawValue),
             encodes: EncodedFormat.allCases.filter { Self.exists(CodecPart(format: $0.rawValue)) }.map(\.rawValue))
     }
 
@@ -33,8 +36,12 @@ struct CodecLibrary {
         part.map { $0 == .svg || hv_has_plugin($0.rawValue) != 0 } ?? true
     }
 
+    private static func has(_ operation: String?) -> Bool { operation.map { hv_has($0) != 0 } ?? true }
+
     /// `true` when the format can be decoded.
-    func canRead(_ format: ImageFormat) -> Bool { format.part.map(prepared.contains) ?? true }
+    func canRead(_ format: ImageFormat) -> Bool {
+        (format.part.map(prepared.contains) ?? true) && Self.has(format.operation)
+    }
 
     /// `true` when the format can be encoded.
     func canWrite(_ format: EncodedFormat) -> Bool {

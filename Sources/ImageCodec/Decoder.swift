@@ -41,6 +41,7 @@ final class Decoder {
         var file = source
         self.limits = limits
         var (hiddenPages, sequenceCount) = (0, 1)
+        func probe() -> ImageProbe? { try? ImageProbe(whole: file.bytes) }
         if format == .svg { try SVGGuard.check(file, limits) }
         var animation: AnimatedPNG?
         var own: CodecImage?
@@ -67,9 +68,20 @@ final class Decoder {
             opened = header
         case .avif, .heic:
             let header = try Decoder.open(file, format)
-            let probe = try? ImageProbe(whole: file.bytes)
+            let probe = probe()
             opened = probe?.isLimitedGray == true ? try header.withFullRange() : header
             sequenceCount = probe?.frameCount ?? 1
+        case .jp2, .pnm: opened = try Decoder.open(file, format).filled(mostSample: probe()?.mostSample)
+        case .icns:
+            guard let place = probe()?.part else {
+                throw RenderFailure(.unsupported, "An ICNS is read only where an icon in it is a PNG or a JPEG 2000.")
+            }
+            let part = SourceBytes(copying: Array(file.bytes[place]))
+            opened = try Decoder.open(part, part.big32(0) == 12 ? .jp2 : .png)
+        case .pdf:
+            let header = try Decoder.open(file, format)
+            sequenceCount = header.pages
+            opened = header
         default: opened = try Decoder.open(file, format, limits)
         }
         guard let header = own ?? opened else { throw RenderFailure(.badData, "The picture has no header.") }
@@ -92,11 +104,11 @@ final class Decoder {
         delays =
             frameCount > 1
             ? (0..<frameCount).map { FrameDelay.shown($0 < storedDelays.count ? storedDelays[$0] : 0) } : []
-        // An SVG takes no memory before it is drawn, and a JPEG of one scan is decoded row by row at the size that is
+        // A drawing takes no memory before it is drawn, and a JPEG of one scan is decoded row by row at the size that is
         // asked for: that is checked then. Each of its blocks of 64 pixels takes two bits at least, one for its mean and
         // one for its end (T.81, F.1.2): a file with less than a byte for 256 pixels says that it is larger than it is.
         let isStreamed = format == .jpeg && !header.hasScans && coded.width * coded.height / 256 <= bytes.count
-        if format != .svg, !isStreamed {
+        if !format.isVector, !isStreamed {
             try limits.check(width: coded.width, height: coded.height)
         }
     }
@@ -150,14 +162,14 @@ final class Decoder {
             return try Decoder.open(bytes, .jpeg, shrink: shrink)
         case .webp where pageCount == 1 && factor > 1:
             return try Decoder.open(bytes, .webp, scale: 1 / factor)
-        case .svg:
+        case .svg, .pdf:
             try limits.check(width: target.width, height: target.height)
             // What the library cannot draw smaller is drawn larger, and so is what is stretched, if that is allowed.
             let scale = max(1 / factor, Self.smallestScale)
             if scale * factor > 1 { try limits.check(width: coded.width, height: coded.height) }
             let drawn = coded.scaled(by: scale)
             try limits.check(width: drawn.width, height: drawn.height)
-            return try Decoder.open(bytes, .svg, limits, scale: scale)
+            return try Decoder.open(bytes, format, limits, scale: scale)
         case .jxl: return try JXLPictures.picture(page, of: bytes)
         case .gif, .webp, .tiff:
             if page == 0, let opened { return opened }

@@ -14,21 +14,30 @@ extension ImageFormat {
         case .tiff: hv_tiff
         case .svg: hv_svg
         case .jxl: hv_jxl
-        case .bmp, .ico: nil
+        case .jp2: hv_jp2
+        case .pnm: hv_pnm
+        case .pdf: hv_pdf
+        case .bmp, .ico, .icns: nil
         }
     }
 
     /// The part of the library that must be prepared before the format can be decoded or encoded.
     var part: CodecPart? { CodecPart(format: rawValue) }
 
-    /// `true` when it is drawn at any size, and has none of its own in pixels.
-    var isVector: Bool { self == .svg }
+    /// The name of the decoder in libvips, where not every build of the library has it.
+    var operation: String? {
+        switch self {
+        case .jp2: "jp2kload_source"
+        case .pnm: "ppmload_source"
+        default: nil
+        }
+    }
 
     /// `true` when files of the format store each pixel exactly, so that an opaque result stays lossless too.
     var isLossless: Bool {
         switch self {
-        case .png, .gif, .tiff, .bmp, .ico, .svg: true
-        case .jpeg, .webp, .avif, .heic, .jxl: false
+        case .png, .gif, .tiff, .bmp, .ico, .svg, .pnm, .icns, .pdf: true
+        case .jpeg, .webp, .avif, .heic, .jxl, .jp2: false
         }
     }
 }

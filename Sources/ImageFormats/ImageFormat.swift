@@ -1,12 +1,15 @@
 /// A picture format that is recognised from its signature.
 public enum ImageFormat: String, Sendable, CaseIterable {
-    case png, jpeg, gif, webp, avif, heic, tiff, bmp, ico, svg, jxl
+    case png, jpeg, gif, webp, avif, heic, tiff, bmp, ico, svg, jxl, jp2, pnm, icns, pdf
 
     /// The media type, as browsers name it (WHATWG MIME Sniffing, section 6.1).
     public var mimeType: String {
         switch self {
         case .ico: "image/x-icon"
         case .svg: "image/svg+xml"
+        case .pnm: "image/x-portable-anymap"
+        case .icns: "image/x-icns"
+        case .pdf: "application/pdf"
         default: "image/\(rawValue)"
         }
     }
@@ -26,9 +29,12 @@ public enum ImageFormat: String, Sendable, CaseIterable {
         switch self {
         case .png, .gif, .webp, .jxl: .frames
         case .tiff: .pages
-        case .jpeg, .avif, .heic, .bmp, .ico, .svg: .one
+        case .jpeg, .avif, .heic, .bmp, .ico, .svg, .jp2, .pnm, .icns, .pdf: .one
         }
     }
+
+    /// `true` when it is drawn at any size, and has none of its own in pixels.
+    package var isVector: Bool { self == .svg || self == .pdf }
 
     /// The extension that files of the format get.
     public var fileExtension: String {
@@ -42,6 +48,8 @@ public enum ImageFormat: String, Sendable, CaseIterable {
         case "png", "apng": self = .png
         case "tif", "tiff": self = .tiff
         case "heic", "heif": self = .heic
+        case "jp2", "j2k", "j2c", "jpc", "jpf", "jpx": self = .jp2
+        case "pnm", "pbm", "pgm", "ppm": self = .pnm
         case let name: self.init(rawValue: name)
         }
     }
@@ -69,6 +77,11 @@ public enum ImageFormat: String, Sendable, CaseIterable {
         if start == 0x100, bytes.little16(at: 4) > 0, bytes.byte(at: 9) == 0 { return .ico }
         if start >> 16 == 0xFF0A { return .jxl }
         if start == 12, bytes.name(at: 4) == "JXL ", bytes.big32(at: 8) == 0x0D0A_870A { return .jxl }
+        if start == 12, bytes.name(at: 4) == "jP  ", bytes.big32(at: 8) == 0x0D0A_870A { return .jp2 }
+        if start == 0xFF4F_FF51 { return .jp2 }
+        if bytes.matches("icns", at: 0), bytes.big32(at: 4) > 16 { return .icns }
+        if bytes.matches("%PDF-", at: 0) { return .pdf }
+        if bytes.pnmHead() != nil { return .pnm }
         return bytes.svgRoot() == nil ? nil : .svg
     }
 

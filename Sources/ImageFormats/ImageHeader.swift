@@ -4,7 +4,7 @@
 public struct ImageHeader: Equatable, Sendable {
     /// The format, by signature.
     public let format: ImageFormat
-    /// Pixels across, as coded: orientation is not applied. For an icon the largest entry; for SVG in CSS pixels.
+    /// Pixels across, as coded: orientation is not applied. For an icon the largest entry; for SVG in CSS pixels, for PDF in points.
     public let width: Int
     /// Pixels down, as coded.
     public let height: Int

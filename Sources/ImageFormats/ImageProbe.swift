@@ -19,6 +19,10 @@ public struct ImageProbe: Equatable, Sendable {
     /// `true` for a gray AVIF or HEIC whose samples are of limited range: black is 16 and white 235 of 255 (ITU-T H.273,
     /// VideoFullRangeFlag).
     package var isLimitedGray = false
+    /// The sample that is white, of a JPEG 2000 or PNM; nil where that is the largest of their bits.
+    package var mostSample: Int?
+    /// The place of the picture in a file that holds several as they are, an ICNS; nil if none can be decoded.
+    package var part: Range<Int>?
 
     /// The bytes tell too little; more of them may tell enough.
     package struct TooFew: Error, Equatable {}
@@ -67,6 +71,10 @@ public struct ImageProbe: Equatable, Sendable {
         case .ico: try run(ICOInspector(bytes: bytes, found: self))
         case .svg: try run(SVGInspector(bytes: bytes, found: self))
         case .jxl: try run(JXLInspector(bytes: bytes, found: self))
+        case .jp2: try run(JP2Inspector(bytes: bytes, found: self))
+        case .pnm: try run(PNMInspector(bytes: bytes, found: self))
+        case .icns: try run(ICNSInspector(bytes: bytes, found: self))
+        case .pdf: try run(PDFInspector(bytes: bytes, found: self))
         }
     }
 

@@ -7,6 +7,8 @@ public enum CodecPart: String, Hashable, Sendable, CaseIterable {
     case jxl
     /// SVG, with the fonts of the system.
     case svg
+    /// PDF, by a plug-in with another name, with the fonts of the system.
+    case pdf = "poppler"
 
     /// The part that a format needs, by the format's name; `nil` when it needs none.
     public init?(format: String) {
@@ -14,6 +16,7 @@ public enum CodecPart: String, Hashable, Sendable, CaseIterable {
         case "avif", "heic": self = .heif
         case "jxl": self = .jxl
         case "svg": self = .svg
+        case "pdf": self = .pdf
         default: return nil
         }
     }

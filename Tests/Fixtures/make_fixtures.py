@@ -27,6 +27,7 @@ from drawing.fixture import Fixture  # noqa: E402
 from drawing.jxl import jxl_fixtures  # noqa: E402
 from drawing.measure import Disagreement, measure, require_unreadable  # noqa: E402
 from drawing.modern import heif_fixtures, webp_fixtures  # noqa: E402
+from drawing.other import other_fixtures  # noqa: E402
 from drawing.tools import ToolError  # noqa: E402
 
 Entry = dict[str, Union[str, int, bool, None]]
@@ -46,6 +47,7 @@ def everything() -> list[Fixture]:
         jxl_fixtures,
         desktop_fixtures,
         svg_fixtures,
+        other_fixtures,
         misnamed_fixtures,
         broken_fixtures,
     )

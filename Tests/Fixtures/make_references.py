@@ -22,11 +22,12 @@ import pillow_jxl  # noqa: F401 - Pillow reads JPEG XL with it
 from PIL import Image, ImageCms, ImageOps
 
 HERE = Path(__file__).resolve().parent
-LOSSLESS = {"png", "gif", "tiff", "bmp", "ico"}
+LOSSLESS = {"png", "gif", "tiff", "bmp", "ico", "pnm", "icns"}
 LOSSLESS_FILES = {"webp-lossless.webp", "webp-lossless-alpha.webp", "webp-1x1.webp", "webp-animated-lossless.webp"}
 LOSSLESS_FILES |= {f"jxl-{name}.jxl" for name in ("lossless", "gray", "alpha", "split", "late", "animated")}
+LOSSLESS_FILES |= {f"jp2-{name}.jp2" for name in ("rgb", "gray", "alpha", "codestream")} | {"icns-jp2.icns"}
 # Profiles and the cutting of 16 bits are rounded in one way or another.
-ROUNDED = {"png-icc-exif.png", "png-gray-16bit.png", "tiff-big-endian-gray16.tiff"}
+ROUNDED = {"png-icc-exif.png", "png-gray-16bit.png", "tiff-big-endian-gray16.tiff", "pnm-rgb-10bit.pnm", "pnm-gray-text.pnm"}
 # Each decoder turns inks into colours, and smooths colours that are coded at half the size, in its own way.
 DECIBELS = {"jpeg-cmyk.jpg": 17, "avif-rgb.avif": 28, "jxl-orientation-5.jxl": 30}
 # Large; or what lies outside of the first picture is background, which is black, clear or a colour elsewhere.
@@ -76,7 +77,7 @@ def references() -> tuple[dict, dict[str, bytes]]:
     files: dict[str, bytes] = {}
     for entry in json.loads((HERE / "manifest.json").read_text()):
         name = entry["file"]
-        if not entry["valid"] or entry["format"] == "svg" or name in SKIPPED or "/" in name:
+        if not entry["valid"] or entry["format"] in ("svg", "pdf") or name in SKIPPED or "/" in name:
             continue
         # A JPEG XL that is turned was made of the JPEG that is turned so.
         is_turned = "-orientation-" in name

@@ -12,12 +12,12 @@
 typedef struct _VipsImage VipsImage;
 
 /// The decoders. The server selects one by its own signature detection; libvips never guesses the format.
-typedef enum { hv_jpeg, hv_png, hv_gif, hv_webp, hv_tiff, hv_heif, hv_svg, hv_jxl } hv_loader;
+typedef enum { hv_jpeg, hv_png, hv_gif, hv_webp, hv_tiff, hv_heif, hv_svg, hv_jxl, hv_jp2, hv_pnm, hv_pdf } hv_loader;
 
 /// Starts the library without its plug-ins, with one thread and no cache, and blocks every decoder but those above. All
 /// output of libvips and GLib goes to standard error. Returns 0 on success.
 int hv_start(void);
-/// Opens the plug-in (`heif` or `jxl`), which Debian packages separately; opening all plug-ins costs 15 ms. Returns 0
+/// Opens the plug-in (`heif`, `jxl` or `poppler`), which Debian packages separately; opening all plug-ins costs 15 ms. Returns 0
 /// on success. Of `jxl` only the library that it is linked with is used.
 int hv_open_plugin(const char *name);
 /// 1 when the file of the plug-in exists; otherwise 0.
@@ -64,7 +64,7 @@ int hv_delays(VipsImage *image, int *delays, int count);
 
 /// Opens an image in memory, which must outlive it; the header is read, pixels are decoded on demand.
 ///
-/// `shrink` is JPEG's 1, 2, 4 or 8, `scale` that of WebP and SVG; `pages` is the number of pages from `page` on, −1 for
+/// `shrink` is JPEG's 1, 2, 4 or 8, `scale` that of WebP, SVG and PDF; `pages` is the number of pages from `page` on, −1 for
 /// all. With `sequential` the caller must read from top to bottom once. `strictness`: 0 accepts damaged files, 1
 /// refuses truncated ones, 2 refuses damaged ones. `unlimited` lifts the library's limits for SVGs.
 VipsImage *hv_load(hv_loader loader, const void *bytes, size_t count, int shrink, double scale, int page, int pages,

@@ -12,6 +12,10 @@ extension ImageFormat {
         case .heic: ["image/heif", "image/heic-sequence", "image/heif-sequence"]
         case .avif: ["image/avif-sequence", "image/heif"]
         case .jxl: ["image/x-jxl"]
+        case .jp2: ["image/jpx", "image/jpm", "image/j2c", "image/jpeg2000", "image/x-jp2"]
+        case .pnm: ["image/x-portable-bitmap", "image/x-portable-graymap", "image/x-portable-pixmap"]
+        case .icns: ["image/icns"]
+        case .pdf: ["application/x-pdf"]
         case .gif, .webp, .tiff: []
         }
     }

@@ -102,7 +102,7 @@ public struct ImageRecipe: Hashable, Sendable {
         switch original {
         case .gif where frames == .all: return "gif"
         case .webp where makesAlpha: return "webp"
-        case .jpeg, .webp, .avif, .heic, .jxl: return makesAlpha ? "png" : "jpg"
+        case .jpeg, .webp, .avif, .heic, .jxl, .jp2: return makesAlpha ? "png" : "jpg"
         case nil: return makesAlpha ? "png" : ""
         default: return "png"
         }
@@ -123,7 +123,7 @@ public struct ImageRecipe: Hashable, Sendable {
     }
 
     private func isLarge(_ header: ImageHeader) -> Bool {
-        header.format != .svg
+        !header.format.isVector
             && header.width.multipliedReportingOverflow(by: header.height).partialValue > Self.largePixels
     }
 
@@ -152,7 +152,7 @@ public struct ImageRecipe: Hashable, Sendable {
 extension RenderLimits {
     /// The estimated number of pixel bytes that the worker holds for an image.
     static func cost(of header: ImageHeader) -> Int {
-        if header.format == .svg { return 32 << 20 }
+        if header.format.isVector { return 32 << 20 }
         return header.width * header.height * 4 * max(1, min(header.frameCount, 100_000))
     }
 
@@ -161,8 +161,8 @@ extension RenderLimits {
     ///
     /// - Parameter isShrunk: `true` when the first step changes the size.
     func check(_ header: ImageHeader, source: String, isShrunk: Bool = false) throws(ImageError) {
-        // An SVG is drawn at any size.
-        if header.format == .svg || header.format == .jpeg && isShrunk { return }
+        // A drawing has the size that it is drawn at.
+        if header.format.isVector || header.format == .jpeg && isShrunk { return }
         func exceeded(_ limit: String, _ reason: String) -> ImageError {
             .limitExceeded(limit: limit, reason: reason, source: source)
         }

@@ -22,7 +22,7 @@ extension VariantMaker {
     /// An intermediate that is less work than the original: made from its exact bytes, with fewer pixels.
     func intermediate(of original: Original, _ request: ImageRequest) async throws -> Original? {
         let header = original.result.record.header
-        guard original.rest == nil, !request.options.lookup.forceRefresh, header.format != .svg else { return nil }
+        guard original.rest == nil, !request.options.lookup.forceRefresh, !header.format.isVector else { return nil }
         let found = try await intermediate(of: request) { record in
             VariantSource.mark(of: record) == original.mark && record.header.pixelCount < header.pixelCount
         }

@@ -13,8 +13,10 @@ from PIL import Image, UnidentifiedImageError
 
 from .tools import ToolError, run
 
-MIME_TYPES = {"heic": "image/heic", "svg": "image/svg+xml", "jxl": "image/jxl"}
-"""The types of the formats Pillow does not know; the others are Pillow's own."""
+MIME_TYPES = {"heic": "image/heic", "svg": "image/svg+xml", "jxl": "image/jxl", "icns": "image/x-icns", "pdf": "application/pdf"}
+"""The types of the formats Pillow does not know, or knows by another; the others are Pillow's own."""
+NAMES = {"jpeg2000": "jp2", "ppm": "pnm"}
+"""The names of formats that Pillow calls otherwise."""
 
 
 class Disagreement(Exception):
@@ -34,7 +36,7 @@ class Measure:
 
 def measure(path: Path) -> Measure:
     """What a whole picture is; raises Disagreement when the second reader answers differently."""
-    first = by_jxlinfo(path) or by_pillow(path) or by_heif_info(path) or by_rsvg(path)
+    first = by_jxlinfo(path) or by_pdf_text(path) or by_pillow(path) or by_heif_info(path) or by_rsvg(path)
     if first is None:
         raise Disagreement(f"no reader knows {path.name}")
     for second in second_opinions(path, first.format):
@@ -53,12 +55,22 @@ def by_pillow(path: Path) -> Optional[Measure]:
                 picture.seek(index)
                 picture.load()
             kind = picture.format or ""
+            name = NAMES.get(kind.lower(), kind.lower())
             hidden = 1 if getattr(picture, "default_image", False) else 0
     except UnidentifiedImageError:
         return None
     except SyntaxError as fault:
         raise Disagreement(f"Pillow cannot decode {path.name}: {fault}") from fault
-    return Measure(kind.lower(), Image.MIME[kind], width, height, total - hidden)
+    return Measure(name, MIME_TYPES.get(name, Image.MIME[kind]), width, height, total - hidden)
+
+
+def by_pdf_text(path: Path) -> Optional[Measure]:
+    """The size of the pages of a PDF that is not compressed, whose pages are not counted, or None for anything else."""
+    content = path.read_bytes()
+    box = re.search(rb"/MediaBox \[0 0 (\d+) (\d+)\]", content)
+    if not content.startswith(b"%PDF-") or box is None:
+        return None
+    return Measure("pdf", MIME_TYPES["pdf"], int(box.group(1)), int(box.group(2)), 1)
 
 
 def by_heif_info(path: Path) -> Optional[Measure]:
@@ -110,6 +122,8 @@ def second_opinions(path: Path, kind: str) -> list[tuple[int, int, int]]:
         return [by_pillow_turned(path)]
     if kind == "avif":
         return [by_avifdec(path)]
+    if kind in ("icns", "pdf"):
+        return []
     if kind == "png":
         return [by_identify(path, by_exiftool_frames(path))]
     if kind == "svg":

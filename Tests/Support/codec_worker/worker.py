@@ -11,7 +11,7 @@ from typing import Mapping, Optional, Sequence
 
 from .messages import MADE, Outcome, Request, check_hello, frame, outcomes
 
-PARTS = ("heif", "jxl", "svg")
+PARTS = ("heif", "jxl", "svg", "poppler")
 """The parts of the codec library that a worker prepares only when it is asked to."""
 
 
