@@ -236,6 +236,40 @@ import Testing
         for key in ["a", "b"] { #expect(try after.bytes(key) == hollowPNG(width: 2, count: 200), "\(key)") }
     }
 
+    /// Its path was handed out before the image was replaced, and the index that knew so is lost.
+    @Test(arguments: [false, true], [false, true])
+    func aFileThatWaitsForItsLeaseOutlivesTheIndex(_ isLogLost: Bool, _ isAdoptedFirst: Bool) async throws {
+        let disk = try TestDisk()
+        var paths: [String] = []
+        for key in ["a", "b"] {
+            let fileExtension = key == "a" ? "png" : "gif"
+            let record = try disk.store(hollowPNG(width: 1, count: 100), key, fileExtension: fileExtension) {
+                $0.lease = 60
+            }
+            paths.append(try #require(record.path))
+            try disk.store(hollowPNG(width: 2, count: 200), key, fileExtension: key == "a" ? "gif" : "png")
+        }
+        disk.disk.close()
+        for name in ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm"] + (isLogLost ? ["entries.log"] : []) {
+            unlink(disk.root + "/" + name)
+        }
+        let after = try disk.reopened()
+        if isAdoptedFirst {
+            _ = try after.record("other")
+            try after.store(hollowPNG(width: 3), "other")
+            try await eventually("the adoption is over") { !after.disk.index.isAdopting }
+        }
+        #expect(try after.disk.verify(repairs: true).leftovers == 0)
+        try await eventually("the adoption is over") { !after.disk.index.isAdopting }
+        for path in paths { #expect(content(path) == hollowPNG(width: 1, count: 100)) }
+        for key in ["a", "b"] { #expect(try after.bytes(key) == hollowPNG(width: 2, count: 200), "\(key)") }
+        #expect(try after.check().isClean)
+        after.wait(100)
+        after.disk.clean()
+        for path in paths { #expect(content(path) == nil, "its lease is over") }
+        for key in ["a", "b"] { #expect(try after.bytes(key) == hollowPNG(width: 2, count: 200), "\(key)") }
+    }
+
     /// A row that cannot be read takes its place on a page.
     @Test func anUnreadableRowHidesNoDamageBehindIt() throws {
         let disk = try TestDisk()

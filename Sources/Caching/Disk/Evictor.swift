@@ -249,10 +249,15 @@ struct Evictor: Sendable {
 
     /// Records that the file of an entry goes: at once, or when its lease ends.
     func leave(_ row: IndexRow, _ writer: IndexWriter) throws {
+        try leave(row.fileName, of: row.number, bytes: row.byteCount, writer)
+    }
+
+    /// Records that a file of the image `number` goes: at once, or when its lease ends.
+    func leave(_ fileName: String, of number: Int64, bytes: Int, _ writer: IndexWriter) throws {
         // One whose file is gone leaves nothing.
-        let isThere = FileStamp(path: disk.folder.blob(row.fileName)) != nil
-        let rest = isThere ? disk.lending.rest(of: row.number) : 0
-        try writer.leave(row.fileName, bytes: row.byteCount, until: rest > 0 ? disk.clock.now + rest : 0)
+        let isThere = FileStamp(path: disk.folder.blob(fileName)) != nil
+        let rest = isThere ? disk.lending.rest(of: number) : 0
+        try writer.leave(fileName, bytes: bytes, until: rest > 0 ? disk.clock.now + rest : 0)
     }
 
     /// Removes the files without entries whose time has come.

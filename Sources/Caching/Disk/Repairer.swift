@@ -208,17 +208,28 @@ struct Repairer: Sendable {
         disk.evictor.keepLimit()
     }
 
+    /// `true` when a file counts in place of that of an entry: of two files for one image, as after a change of its format,
+    /// the latest does.
+    func replaces(_ fileName: String, _ entry: IndexRow) throws -> Bool {
+        guard let placed = try disk.folder.placedAt(disk.folder.blob(fileName)) else { return false }
+        guard let other = try disk.folder.placedAt(disk.folder.blob(entry.fileName)) else { return true }
+        return entry.key.isEmpty && placed > other
+    }
+
+    /// Notes a file that was replaced by that of an entry, which an index that was lost does not know: it may be lent.
+    func leave(_ fileName: String, besides entry: IndexRow, _ writer: IndexWriter) throws {
+        guard entry.fileName != fileName, let stamp = try FileStamp.existing(disk.folder.blob(fileName)) else { return }
+        try disk.evictor.leave(fileName, of: entry.number, bytes: stamp.size, writer)
+    }
+
     private func adoptFile(_ fileName: String, _ writer: IndexWriter) throws {
         let parts = fileName.split(separator: ".", maxSplits: 1)
         guard let hex = parts.first, let name = Digest(hex: hex) else { return }
         let fileExtension = parts.count > 1 ? String(parts[1]) : ""
         let path = disk.folder.blob(String(hex), fileExtension)
         let other = try writer.row(name)
-        if let other {
-            // Of two files for one image, as after a change of its format, the latest counts.
-            guard other.fileName != fileName, other.key.isEmpty, let placed = try disk.folder.placedAt(path),
-                let others = try disk.folder.placedAt(disk.folder.blob(other.fileName)), placed > others
-            else { return }
+        if let other, try other.fileName == fileName || !replaces(fileName, other) {
+            return try leave(fileName, besides: other, writer)
         }
         switch try examine(name, path, fileExtension) {
         case .nothing: return

@@ -237,19 +237,24 @@ struct Verifier {
         let path = "\(folder.path)/blobs/\(shard)/\(fileName)"
         if let name = Digest(hex: hex), hex.hasPrefix(shard) {
             if try writer?.files(of: String(hex)).contains(fileName) ?? false { return nil }
-            if let row = try writer?.row(name) {
-                if row.fileName == fileName { return nil }
-            } else {
-                let fileExtension = fileName.contains(".") ? String(fileName.dropFirst(hex.count + 1)) : ""
-                do {
-                    let finding = try disk.repairer.examine(name, path, fileExtension)
-                    if case .whole(let record, let stamp, _) = finding {
-                        if repairs, let writer { try disk.repairer.enter(record, stamp, writer) }
-                        return \Verification.adopted
+            let row = try writer?.row(name)
+            if row?.fileName == fileName { return nil }
+            let fileExtension = fileName.contains(".") ? String(fileName.dropFirst(hex.count + 1)) : ""
+            do {
+                if let row, try !disk.repairer.replaces(fileName, row) {
+                    if disk.lending.isLent(row.number) {
+                        if repairs, let writer { try disk.repairer.leave(fileName, besides: row, writer) }
+                        return \Verification.corrected
                     }
-                } catch {
-                    return \Verification.unreadable
+                } else if case .whole(let record, let stamp, _) = try disk.repairer.examine(name, path, fileExtension) {
+                    if repairs, let writer {
+                        if let row { try disk.evictor.leave(row, writer) }
+                        try disk.repairer.enter(record, stamp, writer)
+                    }
+                    return \Verification.adopted
                 }
+            } catch {
+                return \Verification.unreadable
             }
         }
         if repairs, unlink(path) != 0, errno != ENOENT { try folder.clearAway(path) }
