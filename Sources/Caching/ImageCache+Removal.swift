@@ -107,7 +107,7 @@ extension ImageCache {
         var room = memory.costLimit
         for key in memory.keys {
             guard let entry = memory.peek(key), room >= entry.record.byteCount else { break }
-            guard limits.admission(cost: entry.record.byteCount, isExempt: false) == .kept else { continue }
+            guard limits.admission(cost: entry.record.byteCount, isLight: false) == .kept else { continue }
             room -= entry.record.byteCount
             detach(key)
         }

@@ -98,7 +98,7 @@ extension ImageCache {
         let entry = MemoryEntry(record: record, bytes: bytes)
         if !record.key.partition.isEmpty { isPartitioned.store(true, ordering: .relaxed) }
         let admission = memory.store(
-            entry, for: record.key, cost: entry.cost, expiration: expiration, isExempt: bytes == nil)
+            entry, for: record.key, cost: entry.cost, expiration: expiration, isLight: bytes == nil)
         guard case .tooLarge = admission, bytes != nil, record.path != nil else {
             return Kept(entry: entry, admission: admission)
         }

@@ -5,8 +5,9 @@ internal import Synchronization
 
 /// One named cache: a memory tier in front of a disk tier.
 ///
-/// The memory tier always holds the records of its images, so that a hit needs neither index nor file; it holds the bytes
-/// only when a caller asked for them, or when there is no file. A memory entry that has a file counts only while the file is
+/// The memory tier holds the records of its images, so that a hit needs neither index nor file; it holds the bytes only when
+/// a caller asked for them, or when there is no file. Records without bytes are light: a few MiB of them are remembered, and
+/// the others are read from the index again, as at the first hit of a process. A memory entry that has a file counts only while the file is
 /// the recorded one: an image that another process replaced or removed is not served.
 public final class ImageCache: Sendable {
     /// The settings of a cache.
@@ -38,11 +39,12 @@ public final class ImageCache: Sendable {
 
         package init(record: ImageRecord, bytes: [UInt8]?) { (self.record, self.bytes) = (record, bytes) }
 
-        /// The cost of the entry: its bytes, or about so much for the record alone; and long keys, which stand in it three
-        /// times.
+        /// The cost of the entry: its bytes, or about what the record alone takes with all that is derived from it; and long
+        /// keys, which stand in it three times.
         package var cost: Int {
             let key = record.key.key.utf8.count
-            return (bytes?.count ?? 1536) + (key > 256 ? 3 * key : 0)
+            let alone = record.origin.http == nil ? 1536 : 2560
+            return (bytes?.count ?? alone) + (key > 256 ? 3 * key : 0)
         }
     }
 

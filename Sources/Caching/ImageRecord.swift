@@ -41,7 +41,7 @@ public final class ImageRecord: Sendable {
     let beside: FileStamp?
 
     /// A place for a front end to keep values that it derived from the record and that cannot change: it lives as long.
-    public let memo = Mutex<(any Sendable)?>(nil)
+    public let memo = Mutex<(any AnyObject & Sendable)?>(nil)
 
     /// The clock of ``storedAt`` and the expiry; `nil` for seconds since 1970.
     private let clock: CacheClock?
@@ -60,6 +60,9 @@ public final class ImageRecord: Sendable {
         departures: UInt32 = 0, beside: FileStamp? = nil
     ) {
         (self.key, self.header, self.byteCount, self.path) = (key, header, byteCount, path)
+        var origin = origin
+        // Mostly they are the same, and then one text for both is enough.
+        if let url = origin.url, ExactText(url) == ExactText(key.key) { origin.url = key.key }
         (self.isLocalFile, self.origin, self.storedAt, self.life) = (isLocalFile, origin, storedAt, life)
         (self.stamp, self.checksum, self.name, self.clock, self.beside) = (stamp, checksum, name, clock, beside)
         isPersonal = origin.http.map(HTTPMetadata.isPersonal) ?? false

@@ -105,7 +105,7 @@ public struct JSONWriter: Sendable {
     }
 
     /// Writes members of an object that are JSON already: `"name":value`, with commas between but not around.
-    public mutating func writeRawMembers(_ json: [UInt8]) {
+    public mutating func writeRawMembers(_ json: ArraySlice<UInt8>) {
         guard !json.isEmpty else { return }
         separate()
         bytes.append(contentsOf: json)

@@ -113,7 +113,7 @@ public final class Dialogue {
             message.key("params")
             if let params = request.params { return message.writeRaw(params) }
             message.object { params in
-                params.writeRawMembers(request.members)
+                params.writeRawMembers(request.members[...])
                 if request.wantsProgress { params.field("workDoneToken", lastID) }
             }
         }

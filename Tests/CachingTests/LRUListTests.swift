@@ -10,11 +10,11 @@ import Testing
 @Suite struct LRUListTests {
     /// What the list should do, in the plainest words: newest first.
     private struct Model {
-        var entries: [(key: Int, value: Int, cost: Int)] = []
+        var entries: [(key: Int, value: Int, cost: Int, isLight: Bool)] = []
 
-        mutating func insert(_ value: Int, for key: Int, cost: Int) {
+        mutating func insert(_ value: Int, for key: Int, cost: Int, isLight: Bool) {
             _ = remove(key)
-            entries.insert((key, value, cost), at: 0)
+            entries.insert((key, value, cost, isLight), at: 0)
         }
         mutating func remove(_ key: Int) -> Int? {
             entries.firstIndex { $0.key == key }.map { entries.remove(at: $0).value }
@@ -37,15 +37,23 @@ import Testing
             switch Int.random(in: 0..<40, using: &generator) {
             case 0..<14:
                 let cost = Int.random(in: 0..<100, using: &generator)
-                list.insert(step, for: key, cost: cost)
-                model.insert(step, for: key, cost: cost)
+                let isLight = Bool.random(using: &generator)
+                list.insert(step, for: key, cost: cost, isLight: isLight)
+                model.insert(step, for: key, cost: cost, isLight: isLight)
             case 14..<24: #expect(list.use(key) == model.use(key), "seed \(seed)")
             case 24..<30: #expect(list.remove(key) == model.remove(key), "seed \(seed)")
             case 30..<35:
                 let gone = list.removeOldest()
                 let expected = model.entries.popLast()
                 #expect(gone?.key == expected?.key && gone?.value == expected?.value, "seed \(seed)")
-            case 35..<39:
+            case 35..<37:
+                var place = list.oldest
+                for _ in 0..<2 {
+                    let gone = list.removeLight(from: &place)
+                    let expected = model.entries.lastIndex(where: \.isLight).map { model.entries.remove(at: $0) }
+                    #expect(gone?.key == expected?.key && gone?.value == expected?.value, "seed \(seed)")
+                }
+            case 37..<39:
                 list.modifyNewest { $0 += 1000 }
                 if !model.entries.isEmpty { model.entries[0].value += 1000 }
             default:
@@ -54,6 +62,8 @@ import Testing
             }
             #expect(list.keys == model.entries.map(\.key), "seed \(seed), step \(step)")
             #expect(list.totalCost == model.entries.reduce(0) { $0 + $1.cost }, "seed \(seed), step \(step)")
+            let light = model.entries.filter(\.isLight)
+            #expect(list.lightCost == light.reduce(0) { $0 + $1.cost }, "seed \(seed), step \(step)")
             #expect(list.count == model.entries.count, "seed \(seed), step \(step)")
             #expect(list.peek(key) == model.entries.first { $0.key == key }?.value, "seed \(seed), step \(step)")
         }

@@ -139,6 +139,24 @@ import Testing
         #expect(storage.removeAll() == (0, 0))
     }
 
+    /// Of light values a quarter goes at once, and the others stay whatever their age.
+    @Test func lightValuesHaveALimitOfTheirOwn() {
+        let storage = storage(cost: 10_000) { $0.lightLimit = 80 }
+        storage.store(Box(1), for: "old", cost: 100)
+        for number in 0..<8 { storage.store(Box(number), for: "\(number)", cost: 10, isLight: true) }
+        #expect(storage.totals == (9, 180))
+        _ = storage.value(for: "0")
+        storage.store(Box(8), for: "8", cost: 10, isLight: true)
+        #expect(storage.keys == ["8", "0", "7", "6", "5", "4", "old"])
+        storage.store(Box(9), for: "8", cost: 1000)
+        for number in 20..<23 { storage.store(Box(number), for: "\(number)", cost: 10, isLight: true) }
+        #expect(storage.totals == (10, 1180), "one that became heavy is not counted with the light ones")
+        var settings = storage.configuration
+        settings.lightLimit = 0
+        storage.configure(settings)
+        #expect(storage.keys == ["8", "old"])
+    }
+
     // MARK: Admission
 
     /// One value never takes the place of all others.
@@ -146,7 +164,7 @@ import Testing
         let storage = storage { $0.entryCostLimit = nil }
         #expect(storage.store(Box(1), for: "a", cost: 100) == .kept)
         #expect(storage.store(Box(1), for: "b", cost: 101) == .tooLarge(.entry(100), cost: 101))
-        #expect(storage.store(Box(1), for: "b", cost: 101, isExempt: true) == .kept)
+        #expect(storage.store(Box(1), for: "b", cost: 101, isLight: true) == .kept)
         var configuration = storage.configuration
         configuration.entryCostLimit = 500
         storage.configure(configuration)

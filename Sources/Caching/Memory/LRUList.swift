@@ -8,6 +8,7 @@ struct LRUList<Key: Hashable, Value> {
         var key: Key
         var value: Value?
         var cost: Int
+        var isLight: Bool
         var newer: Int
         var older: Int
     }
@@ -18,10 +19,13 @@ struct LRUList<Key: Hashable, Value> {
     private var places: [Key: Int] = [:]
     private var free: [Int] = []
     private var newest = none
-    private var oldest = none
+    /// The place of the least recently used value; ``none`` when there is none.
+    private(set) var oldest = none
 
     /// The sum of the costs.
     private(set) var totalCost = 0
+    /// The sum of the costs of light values; see ``MemoryStorage/Configuration/lightLimit``.
+    private(set) var lightCost = 0
 
     var count: Int { places.count }
 
@@ -46,16 +50,19 @@ struct LRUList<Key: Hashable, Value> {
     }
 
     /// Sets the value for `key`, which becomes the most recently used. An earlier value's cost is taken back first.
-    mutating func insert(_ value: Value, for key: Key, cost: Int) {
+    mutating func insert(_ value: Value, for key: Key, cost: Int, isLight: Bool = false) {
+        if isLight { lightCost += cost }
         let place = free.last ?? nodes.count
         if let old = places.updateValue(place, forKey: key) {
             places[key] = old
             totalCost += cost - nodes[old].cost
-            (nodes[old].value, nodes[old].cost) = (value, cost)
+            if nodes[old].isLight { lightCost -= nodes[old].cost }
+            (nodes[old].value, nodes[old].cost, nodes[old].isLight) = (value, cost, isLight)
             unlink(old)
             return linkNewest(old)
         }
-        let node = Node(key: key, value: value, cost: cost, newer: Self.none, older: Self.none)
+        let node = Node(
+            key: key, value: value, cost: cost, isLight: isLight, newer: Self.none, older: Self.none)
         if free.popLast() == nil { nodes.append(node) } else { nodes[place] = node }
         totalCost += cost
         linkNewest(place)
@@ -66,16 +73,31 @@ struct LRUList<Key: Hashable, Value> {
         guard let place = places.removeValue(forKey: key) else { return nil }
         unlink(place)
         totalCost -= nodes[place].cost
+        if nodes[place].isLight { lightCost -= nodes[place].cost }
         free.append(place)
         defer { nodes[place].value = nil }
         return nodes[place].value
     }
 
+    /// A value that was removed.
+    typealias Removed = (key: Key, value: Value, cost: Int, isLight: Bool)
+
     /// Removes the least recently used value.
-    mutating func removeOldest() -> (key: Key, value: Value, cost: Int)? {
-        guard oldest != Self.none else { return nil }
-        let (key, cost) = (nodes[oldest].key, nodes[oldest].cost)
-        return remove(key).map { (key, $0, cost) }
+    mutating func removeOldest() -> Removed? { oldest == Self.none ? nil : removeValue(at: oldest) }
+
+    /// Removes the first light value from `place` on, towards those that were used later, and moves the place on.
+    mutating func removeLight(from place: inout Int) -> Removed? {
+        while place != Self.none {
+            let found = place
+            place = nodes[found].newer
+            if nodes[found].isLight { return removeValue(at: found) }
+        }
+        return nil
+    }
+
+    private mutating func removeValue(at place: Int) -> Removed? {
+        let (key, cost, isLight) = (nodes[place].key, nodes[place].cost, nodes[place].isLight)
+        return remove(key).map { (key, $0, cost, isLight) }
     }
 
     /// The number of places for ``removeAll(at:where:)``: at least ``count``, and never fewer until all values are

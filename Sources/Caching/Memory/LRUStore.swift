@@ -16,6 +16,7 @@ struct LRUStore<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable
         let expires: Int
         let life: EntryLife
         let cost: Int
+        let isLight: Bool
     }
 
     /// The most dead weak references beside those that were alive at the last look.
@@ -34,26 +35,32 @@ struct LRUStore<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable
     /// The value used last stays as long as it fits, even when it is above what a purge should leave.
     mutating func shrink() -> [Value] {
         var gone: [Value] = []
+        if entries.lightCost > configuration.lightLimit {
+            // A quarter at once, for the others are passed by each time.
+            let goal = configuration.lightLimit / 4 * 3
+            var place = entries.oldest
+            while entries.lightCost > goal, evict(entries.removeLight(from: &place), &gone) {}
+        }
         if entries.totalCost > configuration.costLimit {
             let goal = min(configuration.preferredCost, configuration.costLimit)
             while entries.totalCost > goal, entries.count > 1 || entries.totalCost > configuration.costLimit,
-                evictOldest(&gone)
+                evict(entries.removeOldest(), &gone)
             {}
         }
         if configuration.countLimit > 0 {
-            while entries.count > configuration.countLimit, evictOldest(&gone) {}
+            while entries.count > configuration.countLimit, evict(entries.removeOldest(), &gone) {}
         }
         return gone
     }
 
-    private mutating func evictOldest(_ gone: inout [Value]) -> Bool {
-        guard var oldest = entries.removeOldest() else { return false }
+    private mutating func evict(_ removed: consuming LRUList<Key, Entry>.Removed?, _ gone: inout [Value]) -> Bool {
+        guard var oldest = removed.take() else { return false }
         // A value that nobody else holds would only be a dead reference.
         if configuration.isWeaklyRetaining, !isKnownUniquelyReferenced(&oldest.value.value) {
             if evicted.count >= pruneCount { prune() }
             evicted[oldest.key] = Evicted(
                 value: oldest.value.value, expires: oldest.value.expires, life: oldest.value.life,
-                cost: oldest.cost)
+                cost: oldest.cost, isLight: oldest.isLight)
         }
         gone.append(oldest.value.value)
         return true
@@ -65,7 +72,7 @@ struct LRUStore<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable
             found.expires > now, found.cost <= configuration.costLimit
         else { return nil }
         let entry = Entry(value: value, expires: found.expires, life: found.life)
-        entries.insert(entry, for: key, cost: found.cost)
+        entries.insert(entry, for: key, cost: found.cost, isLight: found.isLight)
         _ = shrink()
         return entry
     }

@@ -11,6 +11,8 @@ extension MemoryStorage {
         public var countLimit = 0
         /// The most bytes that one value may cost; `nil`, the default, for a tenth of ``costLimit``.
         public var entryCostLimit: Int?
+        /// The most bytes of light values together; 3 MiB by default.
+        public var lightLimit = 3 << 20
         /// The life of a value; 300 s by default.
         public var expiration = StorageExpiration.seconds(300)
         /// The effect of an access on that: begins it anew by default (sliding); `none` is absolute.
@@ -26,12 +28,12 @@ extension MemoryStorage {
 
         /// The admission of a value of that cost.
         ///
-        /// - Parameter isExempt: `true` when only the limit of the whole storage counts.
-        package func admission(cost: Int, isExempt: Bool) -> MemoryAdmission {
+        /// - Parameter isLight: `true` when only the limit of the whole storage counts.
+        package func admission(cost: Int, isLight: Bool) -> MemoryAdmission {
             guard holdsAnything else { return .disabled }
             guard cost <= costLimit else { return .tooLarge(.total(costLimit), cost: cost) }
             let limit = entryCostLimit ?? costLimit / 10
-            return isExempt || cost <= limit ? .kept : .tooLarge(.entry(limit), cost: cost)
+            return isLight || cost <= limit ? .kept : .tooLarge(.entry(limit), cost: cost)
         }
     }
 }

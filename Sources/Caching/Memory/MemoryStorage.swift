@@ -8,6 +8,9 @@ internal import Synchronization
 /// stays as long as it fits. A value costlier than one may be is not kept. An expired value is a miss and goes when it
 /// is met.
 ///
+/// A light value is had again quickly. Such have a limit of their own, ``Configuration/lightLimit``, above which the least
+/// recently used of them go.
+///
 /// A value that a purge takes while somebody else still holds it is remembered by a weak reference, and is back at the next
 /// lookup (SDWebImage's `shouldUseWeakMemoryCache`).
 ///
@@ -84,25 +87,25 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Se
     /// - Parameters:
     ///   - cost: The size of `value`, in bytes.
     ///   - expiration: Its life; the storage's own setting when `nil`.
-    ///   - isExempt: `true` when only the limit of the whole storage counts, not that of a single value.
+    ///   - isLight: `true` for a light value; the limit of a single value does not count for it.
     /// - Complexity: O(1), and O(*n*) in the number of values that a purge removes.
     @discardableResult
     public func store(
-        _ value: Value, for key: Key, cost: Int, expiration: StorageExpiration? = nil, isExempt: Bool = false
+        _ value: Value, for key: Key, cost: Int, expiration: StorageExpiration? = nil, isLight: Bool = false
     ) -> MemoryAdmission {
         let now = now()
         return state.withLock { state -> (MemoryAdmission, [Value]) in
             if !state.evicted.isEmpty { state.evicted[key] = nil }
             let life = Self.life(expiration ?? state.configuration.expiration, now)
             let end = life.end(from: now) ?? .max
-            var admission = state.configuration.admission(cost: cost, isExempt: isExempt)
+            var admission = state.configuration.admission(cost: cost, isLight: isLight)
             if admission == .kept, end <= now { admission = .expired }
             guard admission == .kept else {
                 state.entries.remove(key)
                 return (admission, [])
             }
             let entry = Store.Entry(value: value, expires: end, life: life)
-            state.entries.insert(entry, for: key, cost: cost)
+            state.entries.insert(entry, for: key, cost: cost, isLight: isLight)
             return (.kept, state.shrink())
         }.0
     }

@@ -269,7 +269,7 @@ struct Explainer: Sendable {
         if options.network.onFailureImage != nil {
             told.reasons.append("If all fails, the onFailureImage stands in.")
         }
-        let memory = cache.memory.configuration.admission(cost: 0, isExempt: true)
+        let memory = cache.memory.configuration.admission(cost: 0, isLight: true)
         switch StoragePolicy(options, .bytes).plan(for: StoragePolicy.Image(memory: memory)).reason {
         case .notAsked: told.reasons.append("No tier keeps it: the options name none (cacheMemoryOnly and memory).")
         case .memoryOff: told.reasons.append("No tier keeps it: memory alone is to keep it, and memory is off.")

@@ -50,7 +50,7 @@ struct PendingStore: Sendable {
                 byteCount: count, isNoStore: policy.obeysNoStore && origin.isNoStore,
                 diskLimit: cache.disk.configuration.bytesLimit,
                 memory: options.storage.cacheMemoryOnly
-                    ? cache.memory.configuration.admission(cost: count, isExempt: false) : .kept))
+                    ? cache.memory.configuration.admission(cost: count, isLight: false) : .kept))
     }
 
     /// Stores the image as its ``plan`` says; content that is not an image is never cached. Waits for the disk.

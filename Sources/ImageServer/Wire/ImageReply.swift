@@ -228,10 +228,13 @@ struct ImageReply: WireObject {
         }
         let runs = StableRuns.of(self)
         writer.object { writer in
-            for (index, run) in runs.texts.enumerated() {
-                writer.writeRawMembers(run)
-                if index < StableRuns.between.count { StableRuns.between[index](self, &writer) }
+            var start = 0
+            for (end, field) in zip(runs.ends, StableRuns.between) {
+                writer.writeRawMembers(runs.text[start..<end])
+                field(self, &writer)
+                start = end
             }
+            writer.writeRawMembers(runs.text[start...])
         }
     }
 }
@@ -286,24 +289,32 @@ struct StoreReply: WireObject {
         ]
 }
 
-/// The constant fields of an image as text, split at the volatile fields.
-private struct StableRuns: Sendable {
+/// The constant fields of an image as text, split at the volatile fields. Thousands of records have one: the text takes no
+/// more than its length.
+private final class StableRuns: Sendable {
     let cache: String
-    let texts: [[UInt8]]
+    let text: [UInt8]
+    /// The place of each volatile field.
+    let ends: [Int]
 
     init(_ reply: ImageReply) {
         cache = reply.image.cache
-        var texts: [[UInt8]] = []
+        var (text, ends): ([UInt8], [Int]) = ([], [])
         var run = JSONWriter()
         for field in ImageReply.imageFields {
             if field.isVolatile {
-                texts.append(run.bytes)
+                text += run.bytes
+                ends.append(text.count)
                 run = JSONWriter()
             } else {
                 field.write(reply, &run)
             }
         }
-        self.texts = texts + [run.bytes]
+        text += run.bytes
+        self.text = [UInt8](unsafeUninitializedCapacity: text.count) { exact, count in
+            count = exact.initialize(fromContentsOf: text)
+        }
+        self.ends = ends
     }
 
     /// The constant fields of a reply, stored with its record.

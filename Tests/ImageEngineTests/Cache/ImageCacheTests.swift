@@ -47,6 +47,24 @@ import Testing
         #expect(try hit()?.cacheType == .memory, "a hit on disk is promoted")
     }
 
+    /// The index has the others: their records are read again when they are asked for.
+    @Test func recordsOfKnownImagesTakeAFewMegabytesHoweverManyThereAre() throws {
+        try store(picture)
+        let (header, bytes) = (try #require(try hit()).record.header, [UInt8](repeating: 7, count: 1000))
+        let content = ImageRecord(key: CacheKey("bytes"), header: header, byteCount: 1000, path: nil, storedAt: 0)
+        cache.remember(content, bytes: bytes, StorageOptions())
+        for number in 0..<10_000 {
+            let (key, path) = (CacheKey("https://example.com/\(number).png"), "/elsewhere/\(number).png")
+            let record = ImageRecord(key: key, header: header, byteCount: 1000, path: path, storedAt: 0)
+            cache.remember(record, bytes: nil, StorageOptions())
+        }
+        #expect(cache.memory.totals.count < 3000)
+        #expect(cache.memory.totals.cost <= 3 << 20 + 1000)
+        #expect(cache.memory.peek(CacheKey("bytes"))?.bytes == bytes, "they take no bytes from memory")
+        #expect(try hit()?.cacheType == .disk)
+        #expect(try hit()?.cacheType == .memory)
+    }
+
     @Test func askingForTheTierPromotesAndProlongsNothing() throws {
         try store(picture) { $0.storage.memoryCacheExpiration = .seconds(100) }
         engine.clock.advance(seconds: 90)
