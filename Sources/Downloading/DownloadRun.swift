@@ -23,17 +23,39 @@ package protocol DownloadOwner: AnyObject, Sendable {
 typealias DownloadJob = Job<DownloadRequest.Sent, Download>
 
 /// One caller of a download: what it asks for, within its own limits, and what it does around the transfer if it starts it.
-package final class DownloadCaller: Sendable {
-    let request: DownloadRequest
-    let owner: (any DownloadOwner)?
+package protocol DownloadCaller: JobSubscriber where Value == Download {
+    /// What it asks for.
+    var request: DownloadRequest { get }
+    /// What it does around the transfer; `nil` when that is nothing.
+    var owner: (any DownloadOwner)? { get }
+}
 
-    init(_ request: DownloadRequest, _ owner: (any DownloadOwner)?) { (self.request, self.owner) = (request, owner) }
+extension DownloadCaller {
+    /// This one.
+    package var caller: (any DownloadCaller)? { self }
+}
 
+extension DownloadCaller {
     /// `true` when a server that has been silent since that moment has been so for longer than this caller waits; see
     /// ``Job/silentSince``.
     func isTooImpatient(_ since: Int) -> Bool {
-        since != .max && Double(monotonicNanoseconds() - since) >= request.limits.timeoutSeconds * 1e9
+        Double(monotonicNanoseconds() - since) >= request.limits.timeoutSeconds * 1e9
     }
+}
+
+/// A caller with functions for what it receives.
+final class CallbackDownloadCaller: DownloadCaller {
+    let request: DownloadRequest
+    let owner: (any DownloadOwner)?
+    private let callbacks: JobCallbacks<Download>
+
+    init(_ request: DownloadRequest, _ owner: (any DownloadOwner)?, _ callbacks: JobCallbacks<Download>) {
+        (self.request, self.owner, self.callbacks) = (request, owner, callbacks)
+    }
+
+    func jobReported(_ progress: DownloadProgress) { callbacks.jobReported(progress) }
+
+    func jobEnded(_ result: Result<Download, any Error>) { callbacks.jobEnded(result) }
 }
 
 /// One download from its turn to its end, for all callers who share it.
@@ -44,15 +66,17 @@ final class DownloadRun: Sendable {
     let job: DownloadJob
     let downloader: ImageDownloader
     /// The one that starts the download. What it sends is what all send.
-    private let caller: DownloadCaller
-    private let slot: DownloadScheduler.Slot
+    private let caller: any DownloadCaller
+    private let slotID: UInt64
+    private var slot: DownloadScheduler.Slot { DownloadScheduler.Slot(id: slotID, priority: job.priority) }
     var request: DownloadRequest { caller.request }
     private var owner: (any DownloadOwner)? { caller.owner }
 
     init(
-        by caller: DownloadCaller, _ job: DownloadJob, in slot: DownloadScheduler.Slot, of downloader: ImageDownloader
+        by caller: any DownloadCaller, _ job: DownloadJob, in slot: DownloadScheduler.Slot,
+        of downloader: ImageDownloader
     ) {
-        (self.caller, self.job, self.slot, self.downloader) = (caller, job, slot, downloader)
+        (self.caller, self.job, self.downloader, slotID) = (caller, job, downloader, slot.id)
     }
 
     /// Sends the first request. Runs on the transport's thread.

@@ -149,31 +149,35 @@ public final class ImageDownloader: Sendable {
         }
     }
 
-    /// Starts the download of a body, or joins a running one. A transfer runs within the limits of its most tolerant caller;
-    /// each caller's wait ends when its own limits are exceeded.
-    ///
-    /// - Parameter then: Receives the result, once, from any thread.
-    /// - Returns: The argument of ``leave(_:)``.
+    /// Starts the download of a body, or joins a running one, for a caller with functions for what it receives.
     package func start(
         _ request: DownloadRequest, priority: CallPriority, report: (@Sendable (DownloadProgress) -> Void)?,
         owner: (any DownloadOwner)?, then: @escaping @Sendable (Result<Download, any Error>) -> Void
     ) -> Ticket {
-        let caller = DownloadCaller(request, owner)
-        return jobs.join(request.sent, priority: priority, report: report, caller: caller) { job in
-            scheduler.enqueue(host: request.origin, job.priority) { slot in
-                let run = DownloadRun(by: caller, job, in: slot, of: self)
-                // Nobody leaves before this call returns.
-                job.onCancel { run.leaveQueue() }
-                return { turn in
-                    switch turn {
-                    // On the transport's thread: in the order of their turns, and never within the call that gave the turn.
-                    case .success: run.downloader.transport.run { run.start() }
-                    case .failure(let error): run.giveUp(error)
-                    }
+        start(CallbackDownloadCaller(request, owner, JobCallbacks(report: report, end: then)), priority: priority)
+    }
+
+    /// Starts the download of a body, or joins a running one. A transfer runs within the limits of its most tolerant caller;
+    /// each caller's wait ends when its own limits are exceeded.
+    ///
+    /// - Returns: The argument of ``leave(_:)``.
+    package func start(_ caller: some DownloadCaller, priority: CallPriority) -> Ticket {
+        jobs.join(caller.request.sent, caller, priority: priority) { queue($0, by: caller) }
+    }
+
+    /// Queues a new download for its slot.
+    private func queue(_ job: DownloadJob, by caller: any DownloadCaller) {
+        scheduler.enqueue(host: caller.request.origin, job.priority) { slot in
+            let run = DownloadRun(by: caller, job, in: slot, of: self)
+            // Nobody leaves before this call returns.
+            job.onCancel { run.leaveQueue() }
+            return { turn in
+                switch turn {
+                // On the transport's thread: in the order of their turns, and never within the call that gave the turn.
+                case .success: run.downloader.transport.run { run.start() }
+                case .failure(let error): run.giveUp(error)
                 }
             }
-        } end: {
-            then($0)
         }
     }
 

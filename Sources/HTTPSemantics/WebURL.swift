@@ -6,12 +6,34 @@ package struct WebURL: Hashable, Sendable {
     /// The URL as it is sent, normalised: without user, password and fragment, and with a non-ASCII host in its ASCII
     /// form (RFC 5891).
     package let exactText: ExactText
+    private let authority: Authority
     /// The scheme, host and port as text. Connections are counted by it, and credentials are limited to it.
-    package let origin: String
+    package var origin: String { authority.origin }
     /// The host in lower case. An IPv6 address is in square brackets.
-    package let host: String
+    package var host: String { authority.host }
     /// The user and password of the URL.
-    package let credentials: Authorization?
+    package var credentials: Authorization? { authority.credentials }
+
+    /// What stands before the path. A class, because URLs of one host share it while they wait.
+    package final class Authority: Hashable, Sendable {
+        fileprivate let origin: String
+        fileprivate let host: String
+        fileprivate let credentials: Authorization?
+
+        /// An authority of parsed parts.
+        package init(origin: String, host: String, credentials: Authorization? = nil) {
+            (self.origin, self.host, self.credentials) = (origin, host, credentials)
+        }
+
+        /// `true` when all parts are equal.
+        package static func == (one: Authority, other: Authority) -> Bool {
+            one === other
+                || (one.origin, one.host) == (other.origin, other.host) && one.credentials == other.credentials
+        }
+
+        /// Hashes what differs most.
+        package func hash(into hasher: inout Hasher) { hasher.combine(origin) }
+    }
 
     /// The URL as it is sent, normalised: without user, password and fragment.
     package var text: String { exactText.text }
@@ -30,12 +52,12 @@ package struct WebURL: Hashable, Sendable {
     package var isSecure: Bool { origin.hasPrefix("https:") }
 
     /// Creates a URL from parsed parts; see `init(_:)` in the target `Downloading`.
-    package init(parsed text: ExactText, origin: String, host: String, credentials: Authorization?) {
-        (exactText, self.origin, self.host, self.credentials) = (text, origin, host, credentials)
-    }
+    package init(parsed text: ExactText, _ authority: Authority) { (exactText, self.authority) = (text, authority) }
 
     /// The URL without the user and password.
-    package var withoutCredentials: WebURL { WebURL(parsed: exactText, origin: origin, host: host, credentials: nil) }
+    package var withoutCredentials: WebURL {
+        credentials == nil ? self : WebURL(parsed: exactText, Authority(origin: origin, host: host))
+    }
 }
 
 /// Scheme, host and port of a URL: the scope of credentials.

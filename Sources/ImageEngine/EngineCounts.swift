@@ -23,6 +23,14 @@ final class EngineCounts: Sendable {
         }
     }
 
+    /// Counts the answer of a load.
+    func count(_ loaded: Result<ImageResult, any Error>) {
+        switch loaded {
+        case .success(let image): count(image.cacheType)
+        case .failure(let error): if error is ImageError { count(.none) }
+        }
+    }
+
     /// The numbers of answers from memory, from disk, and of images that no cache had.
     var answers: (memory: Int, disk: Int, none: Int) {
         (

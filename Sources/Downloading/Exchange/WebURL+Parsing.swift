@@ -90,8 +90,7 @@ extension WebURL {
         guard !host.isEmpty else { throw invalid("It names no host.") }
         // Requests that wait share the texts of their host, and each its URL with its caller.
         let origin = "\(scheme)://\(host):\(part(CURLUPART_PORT) ?? "")"
-        let shared = Self.lastHost.value(for: origin) { (origin: origin, host: host) }
-        let credentials: Authorization?
+        var authority = Self.lastAuthority.value(for: origin) { Authority(origin: origin, host: host) }
         // Most URLs have neither user nor fragment, which these characters show.
         let mayHaveMore = text.utf8.contains { "@#%".utf8.contains($0) || $0 >= 0x80 }
         if mayHaveMore, part(CURLUPART_USER) != nil || part(CURLUPART_PASSWORD) != nil {
@@ -100,20 +99,17 @@ extension WebURL {
             guard user != nil || part(CURLUPART_USER) == nil, password != nil || part(CURLUPART_PASSWORD) == nil else {
                 throw invalid("Its user or password contains a control character.")
             }
-            credentials = .basic(user: user ?? "", password: password ?? "")
+            authority = Authority(
+                origin: origin, host: host, credentials: .basic(user: user ?? "", password: password ?? ""))
             hc_url_set(url, CURLUPART_USER, nil, 0)
             hc_url_set(url, CURLUPART_PASSWORD, nil, 0)
-        } else {
-            credentials = nil
         }
         if mayHaveMore { hc_url_set(url, CURLUPART_FRAGMENT, nil, 0) }
         guard let whole = part(CURLUPART_URL, 0) else { throw invalid("It is no well-formed URL.") }
-        self.init(
-            parsed: ExactText(text) == ExactText(whole) ? ExactText(text) : ExactText(whole), origin: shared.origin,
-            host: shared.host, credentials: credentials)
+        self.init(parsed: ExactText(text) == ExactText(whole) ? ExactText(text) : ExactText(whole), authority)
     }
 
-    private static let lastHost = LastValue<String, (origin: String, host: String)>()
+    private static let lastAuthority = LastValue<String, Authority>()
 
     /// The text with what cannot stand in a path or query (RFC 3986, 3.3) percent-encoded there, as browsers and others send
     /// it: libcurl encodes less of it, with digits in lower case, and makes a plus sign of a space. What is percent-encoded

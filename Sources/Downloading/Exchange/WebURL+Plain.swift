@@ -47,12 +47,12 @@ extension WebURL {
         let prefix = String(decoding: text.utf8.prefix(end), as: UTF8.self)
         let shared = Self.lastPlainHost.value(for: prefix) {
             let host = String(decoding: text.utf8.prefix(host.upperBound).dropFirst(host.lowerBound), as: UTF8.self)
-            return (port.isEmpty ? prefix + (isSecure ? ":443" : ":80") : prefix, host)
+            return Authority(origin: port.isEmpty ? prefix + (isSecure ? ":443" : ":80") : prefix, host: host)
         }
-        self.init(parsed: ExactText(text), origin: shared.origin, host: shared.host, credentials: nil)
+        self.init(parsed: ExactText(text), shared)
     }
 
-    private static let lastPlainHost = LastValue<String, (origin: String, host: String)>()
+    private static let lastPlainHost = LastValue<String, Authority>()
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
 

@@ -92,23 +92,38 @@ public final class CallPriority: Sendable {
 /// Adding one, or removing one that is not the last of the highest, takes O(1). Removing the last of the highest takes
 /// O(distinct priorities).
 public struct PriorityTally: Sendable {
-    private var counts = OneOrMany<Double, Int>()
+    private var highest = 0.0
+    /// The number of requests with the highest priority; 0 when nobody waits.
+    private var highestCount = 0
+    /// The numbers of requests with lower priorities. Mostly empty, and thousands of tallies may wait.
+    private var lower: [Double: Int] = [:]
+
     /// The highest priority. `nil`: nobody waits.
-    public private(set) var most: Double?
+    public var most: Double? { highestCount == 0 ? nil : highest }
 
     /// Creates an empty tally.
     public init() {}
 
     /// Adds a priority.
     public mutating func add(_ value: Double) {
-        counts[value] = (counts[value] ?? 0) + 1
-        most = max(most ?? value, value)
+        if highestCount > 0, value < highest {
+            lower[value, default: 0] += 1
+        } else if highestCount > 0, value == highest {
+            highestCount += 1
+        } else {
+            if highestCount > 0 { lower[highest] = highestCount }
+            (highest, highestCount) = (value, 1)
+        }
     }
 
     /// Removes a priority that was added.
     public mutating func remove(_ value: Double) {
-        guard let count = counts[value] else { return }
-        counts[value] = count > 1 ? count - 1 : nil
-        if count == 1, value == most { most = counts.keys.max() }
+        if highestCount > 0, value == highest {
+            highestCount -= 1
+            guard highestCount == 0, let next = lower.keys.max() else { return }
+            (highest, highestCount) = (next, lower.removeValue(forKey: next) ?? 0)
+        } else if let count = lower[value] {
+            lower[value] = count > 1 ? count - 1 : nil
+        }
     }
 }

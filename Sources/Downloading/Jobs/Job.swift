@@ -6,19 +6,14 @@ internal import Synchronization
 /// It ends once, with ``end(_:)``, on the thread where its last part ends; a part that needs a task is run with
 /// ``continueInTask(_:)``. It is cancelled when the last caller leaves, unless that one asked for it to be finished.
 package final class Job<Key: Hashable & Sendable, Value: Sendable>: PriorityObserver {
-    package typealias End = @Sendable (Result<Value, any Error>) -> Void
-    package typealias Report = @Sendable (DownloadProgress) -> Void
-
-    struct Subscriber: Sendable {
+    /// A subscriber's place in the job.
+    struct Place: Sendable {
+        let subscriber: any JobSubscriber<Value>
         let priority: CallPriority
-        /// `true` when the work goes on after this one has left as the last.
-        let lingers: Bool
-        let report: Report?
-        /// The caller of a download, who is held to its own limits.
-        var caller: DownloadCaller?
-        let end: End
         /// The priority that the tally counts.
         var weight = 0.0
+        /// `true` when the work goes on after this one has left as the last.
+        let lingers: Bool
     }
 
     /// In a value of its own: a bare closure in a generic value is wrapped once more.
@@ -32,16 +27,16 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: PriorityObse
         var phase = Phase.running
         /// `true` when nobody may join any more.
         var isClosed = false
-        var subscribers = OneOrMany<UInt64, Subscriber>()
+        var places = OneOrMany<UInt64, Place>()
         var tally = PriorityTally()
         var lastID: UInt64 = 0
         var latest: DownloadProgress?
         var stops = OneOrMany<Int, Stop>()
 
-        mutating func remove(_ id: UInt64) -> Subscriber? {
-            guard let subscriber = subscribers.removeValue(forKey: id) else { return nil }
-            tally.remove(subscriber.weight)
-            return subscriber
+        mutating func remove(_ id: UInt64) -> Place? {
+            guard let place = places.removeValue(forKey: id) else { return nil }
+            tally.remove(place.weight)
+            return place
         }
     }
 
@@ -50,12 +45,12 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: PriorityObse
     /// The moment since when the server of a download has been silent, in nanoseconds of a monotonic clock; `Int.max` while
     /// nothing is awaited from it.
     let silentSince = Atomic(Int.max)
-    let name: HashedOnce<Key>
+    let key: Key
     private let table: JobTable<Key, Value>
     private let state = Mutex(State())
 
-    init(_ name: HashedOnce<Key>, in table: JobTable<Key, Value>, priority: CallPriority) {
-        (self.name, self.table, self.priority) = (name, table, CallPriority(priority))
+    init(_ key: Key, in table: JobTable<Key, Value>, priority: CallPriority) {
+        (self.key, self.table, self.priority) = (key, table, CallPriority(priority))
     }
 
     // MARK: The work
@@ -75,25 +70,25 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: PriorityObse
 
     /// Reports progress to the subscribers. Called for every received piece; without effect after the end.
     package func report(_ progress: DownloadProgress) {
-        let subscribers = state.withLock { state -> OneOrMany<UInt64, Subscriber>? in
+        let places = state.withLock { state -> OneOrMany<UInt64, Place>? in
             guard state.phase == .running else { return nil }
             state.latest = progress
-            return state.subscribers
+            return state.places
         }
-        subscribers?.forEach { $1.report?(progress) }
+        places?.forEach { $1.subscriber.jobReported(progress) }
     }
 
     /// Ends the work. Only the first result counts.
     package func end(_ result: Result<Value, any Error>) {
         // Before the subscribers are told: nobody joins after it.
         table.remove(self)
-        let subscribers = state.withLock { state -> OneOrMany<UInt64, Subscriber>? in
+        let places = state.withLock { state -> OneOrMany<UInt64, Place>? in
             guard state.phase == .running else { return nil }
             state.phase = .ended
-            defer { (state.subscribers, state.stops) = (OneOrMany(), OneOrMany()) }
-            return state.subscribers
+            defer { (state.places, state.stops) = (OneOrMany(), OneOrMany()) }
+            return state.places
         }
-        subscribers?.forEach { finish($1, $0, with: result) }
+        places?.forEach { finish($1, $0, with: result) }
     }
 
     /// Continues the work in a task, which is cancelled with it and ends it.
@@ -107,60 +102,61 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: PriorityObse
     // MARK: The callers of a download
 
     /// One of the callers; `nil` when none is left.
-    var anyCaller: DownloadCaller? { state.withLock { $0.subscribers.first?.caller } }
+    var anyCaller: (any DownloadCaller)? { state.withLock { $0.places.first?.subscriber.caller } }
 
     /// Ends the wait of the callers for which `check` finds an error, while the work goes on for the others.
     ///
     /// - Parameter isLast: `true` when nobody may join after this check.
     /// - Returns: The error of the last one when none would be left: the work has to end with it, and nobody joins any more.
-    func dismiss(isLast: Bool = false, _ check: (DownloadCaller) -> (any Error)?) -> (any Error)? {
-        var gone: [(id: UInt64, subscriber: Subscriber, error: any Error)] = []
+    func dismiss(isLast: Bool = false, _ check: (any DownloadCaller) -> (any Error)?) -> (any Error)? {
+        var gone: [(id: UInt64, place: Place, error: any Error)] = []
         let last = state.withLock { state -> (any Error)? in
             var refused: [(id: UInt64, error: any Error)] = []
-            state.subscribers.forEach { id, subscriber in
-                if let error = subscriber.caller.flatMap(check) { refused.append((id, error)) }
+            state.places.forEach { id, place in
+                if let caller = place.subscriber.caller, let error = check(caller) { refused.append((id, error)) }
             }
-            let last = refused.count == state.subscribers.count ? refused.popLast()?.error : nil
+            let last = refused.count == state.places.count ? refused.popLast()?.error : nil
             if isLast || last != nil { state.isClosed = true }
             gone = refused.compactMap { id, error in state.remove(id).map { (id, $0, error) } }
             return last
         }
         if !gone.isEmpty { updatePriority() }
-        for (id, subscriber, error) in gone { finish(subscriber, id, with: .failure(error)) }
+        for (id, place, error) in gone { finish(place, id, with: .failure(error)) }
         return last
     }
 
     // MARK: The subscribers
 
-    var subscriberCount: Int { state.withLock { $0.subscribers.count } }
+    var subscriberCount: Int { state.withLock { $0.places.count } }
 
     /// Adds a subscriber; ``updatePriority()`` follows. Returns its number, and the latest progress. Returns `nil` when it
     /// must not join: the work is about to end, or its server has been silent for too long for this caller.
-    func add(_ subscriber: Subscriber) -> (id: UInt64, latest: DownloadProgress?)? {
+    func add(_ place: Place) -> (id: UInt64, latest: DownloadProgress?)? {
         state.withLock { state in
-            if state.isClosed || subscriber.caller?.isTooImpatient(silentSince.load(ordering: .relaxed)) == true {
+            let silence = silentSince.load(ordering: .relaxed)
+            if state.isClosed || silence != .max && place.subscriber.caller?.isTooImpatient(silence) == true {
                 return nil
             }
             state.lastID += 1
             let id = state.lastID
-            var subscriber = subscriber
+            var place = place
             // Before it is read, so that no change is missed.
-            subscriber.priority.add(self, id)
-            subscriber.weight = subscriber.priority.value
-            state.tally.add(subscriber.weight)
-            state.subscribers[id] = subscriber
+            place.priority.add(self, id)
+            place.weight = place.priority.value
+            state.tally.add(place.weight)
+            state.places[id] = place
             return (id, state.latest)
         }
     }
 
-    /// Removes a subscriber. Returns the subscriber, and `true` when nobody wants the work any more: then ``cancel()``
+    /// Removes a subscriber. Returns its place, and `true` when nobody wants the work any more: then ``cancel()``
     /// follows. `nil` when the subscriber is not there.
-    func remove(_ id: UInt64) -> (subscriber: Subscriber, isAbandoned: Bool)? {
+    func remove(_ id: UInt64) -> (place: Place, isAbandoned: Bool)? {
         state.withLock { state in
-            guard let subscriber = state.remove(id) else { return nil }
-            let isAbandoned = state.subscribers.isEmpty && !subscriber.lingers
+            guard let place = state.remove(id) else { return nil }
+            let isAbandoned = state.places.isEmpty && !place.lingers
             if isAbandoned { state.phase = .cancelled }
-            return (subscriber, isAbandoned)
+            return (place, isAbandoned)
         }
     }
 
@@ -182,18 +178,18 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: PriorityObse
     /// Counts a subscriber with the priority that it has now.
     package func priorityChanged(_ priority: CallPriority, _ id: UInt64) {
         state.withLock { state in
-            guard let subscriber = state.subscribers[id] else { return }
+            guard let place = state.places[id] else { return }
             let weight = priority.value
-            state.tally.remove(subscriber.weight)
+            state.tally.remove(place.weight)
             state.tally.add(weight)
-            state.subscribers[id]?.weight = weight
+            state.places[id]?.weight = weight
         }
         updatePriority()
     }
 
     /// Tells a subscriber that was removed.
-    func finish(_ subscriber: Subscriber, _ id: UInt64, with result: Result<Value, any Error>) {
-        subscriber.priority.remove(self, id)
-        subscriber.end(result)
+    func finish(_ place: Place, _ id: UInt64, with result: Result<Value, any Error>) {
+        place.priority.remove(self, id)
+        place.subscriber.jobEnded(result)
     }
 }

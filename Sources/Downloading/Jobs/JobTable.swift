@@ -28,12 +28,10 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         weak var hold: Hold?
     }
 
-    fileprivate typealias Name = HashedOnce<Key>
-
     private struct State {
-        var running: [Name: Job<Key, Value>] = [:]
+        var running: [Key: Job<Key, Value>] = [:]
         /// The values of jobs that somebody still uses.
-        var held: [Name: WeakHold] = [:]
+        var held: [Key: WeakHold] = [:]
         var merged = 0
     }
 
@@ -47,67 +45,75 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
 
     /// The number of running jobs whose key fits.
     package func runningCount(where isWanted: (Key) -> Bool) -> Int {
-        state.withLock { $0.running.keys.count { isWanted($0.value) } }
+        state.withLock { $0.running.keys.count(where: isWanted) }
     }
 
-    func job(for key: Key) -> Job<Key, Value>? { state.withLock { $0.running[Name(key)] } }
+    func job(for key: Key) -> Job<Key, Value>? { state.withLock { $0.running[key] } }
 
     // MARK: Waiting
 
     /// Joins the job for `key`, or starts one.
     ///
     /// - Parameters:
-    ///   - lingers: `true` when the job goes on after this caller has left as the last.
-    ///   - report: Receives the progress; a caller that joins late receives the latest at once.
-    ///   - caller: The caller of a download. One that must not share the running job starts a new one, which takes its place.
+    ///   - subscriber: Receives the progress, of which a latecomer gets the latest at once, and the result, perhaps before
+    ///     this returns. The caller of a download that must not share the running job starts a new one, which takes its
+    ///     place.
+    ///   - lingers: `true` when the job goes on after this one has left as the last.
     ///   - start: Starts the work of a new job, which it has to end.
-    ///   - end: Receives the result, once, from any thread, perhaps before this returns.
     package func join(
-        _ key: Key, priority: CallPriority, lingers: Bool = false, report: Job<Key, Value>.Report? = nil,
-        caller: DownloadCaller? = nil, start: (Job<Key, Value>) -> Void, end: @escaping Job<Key, Value>.End
+        _ key: Key, _ subscriber: any JobSubscriber<Value>, priority: CallPriority, lingers: Bool = false,
+        start: (Job<Key, Value>) -> Void
     ) -> Ticket {
-        let subscriber = Job<Key, Value>.Subscriber(
-            priority: priority, lingers: lingers, report: report, caller: caller, end: end)
-        let name = Name(key)
+        let place = Job<Key, Value>.Place(subscriber: subscriber, priority: priority, lingers: lingers)
         let (job, id, latest, isNew) = state.withLock { state in
-            if let job = state.running[name], let (id, latest) = job.add(subscriber) {
+            if let job = state.running[key], let (id, latest) = job.add(place) {
                 state.merged += 1
                 return (job, id, latest, false)
             }
-            let job = newJob(name, subscriber, &state)
+            let job = newJob(key, place, &state)
             return (job.job, job.id, nil, true)
         }
         job.updatePriority()
-        if let latest { report?(latest) }
+        if let latest { subscriber.jobReported(latest) }
         if isNew { start(job) }
         return Ticket(job: job, id: id)
     }
 
+    /// The same with functions for what the subscriber receives.
+    package func join(
+        _ key: Key, priority: CallPriority, lingers: Bool = false, report: (@Sendable (DownloadProgress) -> Void)? = nil,
+        start: (Job<Key, Value>) -> Void, end: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) -> Ticket {
+        join(key, JobCallbacks(report: report, end: end), priority: priority, lingers: lingers, start: start)
+    }
+
     /// Starts a job that nobody waits for, unless one for `key` runs. It has the lowest priority. `end` receives the result.
-    package func startAlone(_ key: Key, start: (Job<Key, Value>) -> Void, end: @escaping Job<Key, Value>.End) {
-        let (name, priority) = (Name(key), CallPriority(CallPriority.background))
+    package func startAlone(
+        _ key: Key, start: (Job<Key, Value>) -> Void, end: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        let place = Job<Key, Value>.Place(
+            subscriber: JobCallbacks(report: nil, end: end), priority: CallPriority(CallPriority.background),
+            lingers: true)
         let job = state.withLock { state -> Job<Key, Value>? in
-            guard state.running[name] == nil else { return nil }
-            return newJob(
-                name, Job<Key, Value>.Subscriber(priority: priority, lingers: true, report: nil, end: end), &state
-            ).job
+            guard state.running[key] == nil else { return nil }
+            return newJob(key, place, &state).job
         }
         if let job { start(job) }
     }
 
     private func newJob(
-        _ name: Name, _ subscriber: Job<Key, Value>.Subscriber, _ state: inout State
+        _ key: Key, _ place: Job<Key, Value>.Place, _ state: inout State
     ) -> (job: Job<Key, Value>, id: UInt64) {
-        let job = Job<Key, Value>(name, in: self, priority: subscriber.priority)
-        state.running[name] = job
+        let job = Job<Key, Value>(key, in: self, priority: place.priority)
+        state.running[key] = job
         // A new job takes everybody.
-        return (job, job.add(subscriber)?.id ?? 0)
+        return (job, job.add(place)?.id ?? 0)
     }
 
     /// The value of a job, for a caller that waits in a task. `joined` is called once it counts as one who waits.
     package func value(
         for key: Key, priority: CallPriority = CallPriority(0.5), lingers: Bool = false,
-        report: Job<Key, Value>.Report? = nil, joined: @escaping @Sendable (Ticket) -> Void = { _ in },
+        report: (@Sendable (DownloadProgress) -> Void)? = nil, joined: @escaping @Sendable (Ticket) -> Void = { _ in },
         work: @escaping @Sendable (Job<Key, Value>) async throws -> Value
     ) async throws -> Value {
         try await value(for: key, priority: priority, lingers: lingers, report: report, joined: joined) { job in
@@ -117,7 +123,7 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
 
     /// The same for work that may need no task.
     package func value(
-        for key: Key, priority: CallPriority, lingers: Bool = false, report: Job<Key, Value>.Report? = nil,
+        for key: Key, priority: CallPriority, lingers: Bool = false, report: (@Sendable (DownloadProgress) -> Void)? = nil,
         joined: @escaping @Sendable (Ticket) -> Void = { _ in }, start: @escaping @Sendable (Job<Key, Value>) -> Void
     ) async throws -> Value {
         try await awaitResult { [self] end in
@@ -135,19 +141,19 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         let job = ticket.job
         let removed = state.withLock { state in
             let removed = job.remove(ticket.id)
-            if removed?.isAbandoned == true, state.running[job.name] === job { state.running[job.name] = nil }
+            if removed?.isAbandoned == true, state.running[job.key] === job { state.running[job.key] = nil }
             return removed
         }
-        guard let (subscriber, isAbandoned) = removed else { return }
+        guard let (place, isAbandoned) = removed else { return }
         // First: a caller that waits for this one's end may begin anew, and must not share what is cancelled.
         if isAbandoned { job.cancel() } else { job.updatePriority() }
-        job.finish(subscriber, ticket.id, with: .failure(CancellationError()))
+        job.finish(place, ticket.id, with: .failure(CancellationError()))
     }
 
     /// Removes a job that has ended. A newer one for the same key may run already.
     func remove(_ job: Job<Key, Value>) {
         state.withLock { state in
-            if state.running[job.name] === job { state.running[job.name] = nil }
+            if state.running[job.key] === job { state.running[job.key] = nil }
         }
     }
 
@@ -161,7 +167,7 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         // Not let go of under the lock, for it may be the last reference.
         let hold = state.withLock { state -> Hold? in
             // In two steps: with an optional chain, Swift 6.2 reads a weak reference of generic code where there is none.
-            guard let found = state.held[Name(key)] else { return nil }
+            guard let found = state.held[key] else { return nil }
             return found.hold
         }
         return hold?.value
@@ -170,15 +176,14 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     /// Makes the value of a finished job findable as long as the result of this lives. A value that was found so is not held
     /// longer than the one whose job brought it holds it, or it would never be made anew.
     package func hold(_ value: Value, for key: Key) -> Hold {
-        let name = Name(key)
-        let hold = Hold(value) { [weak self] in self?.forget(name, $0) }
-        state.withLock { $0.held[name] = WeakHold(id: ObjectIdentifier(hold), hold: hold) }
+        let hold = Hold(value) { [weak self] in self?.forget(key, $0) }
+        state.withLock { $0.held[key] = WeakHold(id: ObjectIdentifier(hold), hold: hold) }
         return hold
     }
 
-    private func forget(_ name: Name, _ id: ObjectIdentifier) {
+    private func forget(_ key: Key, _ id: ObjectIdentifier) {
         state.withLock { state in
-            if state.held[name]?.id == id { state.held[name] = nil }
+            if state.held[key]?.id == id { state.held[key] = nil }
         }
     }
 }

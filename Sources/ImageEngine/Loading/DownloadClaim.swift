@@ -38,7 +38,7 @@ final class DownloadClaim: Sendable {
     private let state: Mutex<State>
 
     init(_ plan: FetchPlan) {
-        let options = plan.outgoing.options
+        let options = plan.options
         // Waiting is useless for an image that cannot be found afterwards.
         let isAlone =
             options.lookup.forceRefresh || options.storage.fromMemoryCacheOrRefresh || options.storage.keepsNothing

@@ -6,7 +6,7 @@ internal import Synchronization
 /// It waits for its slot, claims the download among processes, downloads, and passes the response to the pool, where it
 /// is confirmed or stored. Each part runs on the thread where the previous one ended; a task is used only to wait for
 /// other processes and for decoding.
-final class FetchJob: DownloadOwner {
+final class FetchJob: DownloadOwner, DownloadCaller {
     /// The reason why a download with a slot was not started.
     enum Interruption: Error {
         /// Another process downloads the image, or another job of this one is about to store it.
@@ -20,6 +20,11 @@ final class FetchJob: DownloadOwner {
     private let job: ImageJob
     /// Created when the download gets its slot, because thousands may wait for one.
     private let firstClaim = Mutex<DownloadClaim?>(nil)
+    /// The place among those who wait for the download, and the number of the download.
+    private let place = Mutex<(ticket: ImageDownloader.Ticket?, number: Int)>((nil, 0))
+
+    var request: DownloadRequest { plan.request }
+    var owner: (any DownloadOwner)? { self }
 
     init(_ plan: FetchPlan, _ engine: EngineServices, _ job: ImageJob) {
         (self.plan, self.engine, self.job) = (plan, engine, job)
@@ -44,33 +49,42 @@ final class FetchJob: DownloadOwner {
 
     // MARK: Downloading
 
-    private func download() {
-        fetch(plan.request, for: self) { [self] result in
-            switch result {
-            case .success(let download):
-                claim.noteBody()
-                let isBrief = download.body.isInMemory && plan.storedCandidate == nil && plan.request.method == .get
-                let isLong = download.body.count > BodySpool.memoryLimit
-                engine.pool.submit(briefFor: isBrief ? plan.cache.ifBrief : nil, isLong: isLong) { [self] in
-                    accept(download)
-                }
-            // No caller waits any more; ends on this thread, because thousands may be cancelled at the same time.
-            case .failure(let error) where job.isCancelled: fail(error)
-            // In a task instead of on the reporting thread, because a waiting request may start again at once.
-            case .failure(Interruption.isBusy): run { [self] in try await waitForOthers() }
-            case .failure(Interruption.isStored): run { [self] in answerOrDownload() }
-            case .failure(let error): run { throw error }
-            }
+    private func download() { wait { engine.downloader.start(self, priority: job.priority) } }
+
+    /// Starts a download to wait for. It may end, and the next one start, before `start` returns.
+    private func wait(_ start: () -> ImageDownloader.Ticket) {
+        let number = place.withLock { place in
+            place.number += 1
+            return place.number
         }
+        let ticket = start()
+        place.withLock { if $0.number == number { $0.ticket = ticket } }
+        job.onCancel { [self] in leave() }
     }
 
-    private func fetch(
-        _ request: DownloadRequest, for owner: FetchJob?,
-        then: @escaping @Sendable (Result<Download, any Error>) -> Void
-    ) {
-        let ticket = engine.downloader.start(
-            request, priority: job.priority, report: { [job] in job.report($0) }, owner: owner, then: then)
-        job.onCancel { [downloader = engine.downloader] in downloader.leave(ticket) }
+    private func leave() {
+        if let ticket = place.withLock({ $0.ticket }) { engine.downloader.leave(ticket) }
+    }
+
+    func jobReported(_ progress: DownloadProgress) { job.report(progress) }
+
+    /// Receives what was downloaded.
+    func jobEnded(_ result: Result<Download, any Error>) {
+        switch result {
+        case .success(let download):
+            claim.noteBody()
+            let isBrief = download.body.isInMemory && plan.storedCandidate == nil && plan.request.method == .get
+            let isLong = download.body.count > BodySpool.memoryLimit
+            engine.pool.submit(briefFor: isBrief ? plan.cache.ifBrief : nil, isLong: isLong) { [self] in
+                accept(download)
+            }
+        // No caller waits any more; ends on this thread, because thousands may be cancelled at the same time.
+        case .failure(let error) where job.isCancelled: fail(error)
+        // In a task instead of on the reporting thread, because a waiting request may start again at once.
+        case .failure(Interruption.isBusy): run { [self] in try await waitForOthers() }
+        case .failure(Interruption.isStored): run { [self] in answerOrDownload() }
+        case .failure(let error): run { throw error }
+        }
     }
 
     // MARK: Claiming
@@ -128,7 +142,7 @@ final class FetchJob: DownloadOwner {
 
     private func answerOrDownload() {
         guard let hit = claim.hit else { return download() }
-        end(ImageResult(hit, in: plan.cache, plan.outgoing.options))
+        end(ImageResult(hit, in: plan.cache, plan.options))
     }
 
     /// The image, when another job or process has stored it since the last look-up.
@@ -140,7 +154,7 @@ final class FetchJob: DownloadOwner {
     }
 
     private func imageOfOthers(mayWait: Bool) throws -> ImageCache.Hit? {
-        let (cache, options) = (plan.cache, plan.outgoing.options)
+        let (cache, options) = (plan.cache, plan.options)
         guard !options.lookup.forceRefresh else { return nil }
         if !mayWait, cache.isStillMissing(plan.key) { return nil }
         var found: ImageCache.Hit?
@@ -171,9 +185,13 @@ final class FetchJob: DownloadOwner {
             guard download.response.isConfirmation else { return try store(fetched) }
             if let confirmed = try fetched.confirmed(engine.lookup) { return end(confirmed) }
             // The confirmed image is gone: it is downloaded without conditions.
-            fetch(plan.request.unconditional, for: nil) { [self] result in
-                engine.pool.submit { [self] in
-                    do { try store(fetched.replaced(by: result.get())) } catch { fail(error) }
+            wait {
+                engine.downloader.start(
+                    plan.request.unconditional, priority: job.priority, report: { [job] in job.report($0) }, owner: nil
+                ) { [self] result in
+                    engine.pool.submit { [self] in
+                        do { try store(fetched.replaced(by: result.get())) } catch { fail(error) }
+                    }
                 }
             }
         } catch { fail(error) }

@@ -8,8 +8,10 @@ final class FetchPlan: Sendable {
     let key: CacheKey
     let cache: ImageCache
     let request: DownloadRequest
-    /// The request with all its options.
-    let outgoing: OutgoingRequest
+    /// All options of the request.
+    let options: ImageOptions
+    /// `true` when a delegate has been asked about the request.
+    let wasAsked: Bool
     let needs: ImageNeeds
     /// The stored image to revalidate.
     let storedCandidate: StoredCandidate?
@@ -20,13 +22,17 @@ final class FetchPlan: Sendable {
     /// The options that decide on acceptance and storage.
     let storing: ImageOptions
 
+    /// The request as it is sent.
+    var outgoing: OutgoingRequest { OutgoingRequest(url: request.url, options: options, wasAsked: wasAsked) }
+
     /// - Parameter key: The entry that the response goes to, unless the download is asked for further credentials.
     /// - Throws: ``ImageError`` when the URL is not valid.
     init(
         _ resource: Resource, _ key: CacheKey, in cache: ImageCache, _ outgoing: OutgoingRequest, needs: ImageNeeds,
         storedCandidate: StoredCandidate? = nil, started: Int, isRefresh: Bool = false
     ) throws(ImageError) {
-        (self.resource, self.cache, self.outgoing, self.needs) = (resource, cache, outgoing, needs)
+        (self.resource, self.cache, self.needs) = (resource, cache, needs)
+        (options, wasAsked) = (outgoing.options, outgoing.wasAsked)
         (self.storedCandidate, self.started, self.isRefresh) = (storedCandidate, started, isRefresh)
         self.key = key
         request = try DownloadRequest(
@@ -39,8 +45,7 @@ final class FetchPlan: Sendable {
 
     /// `true` when the image is not stored, and answers equal requests as long as it is in use.
     var isHeldWhileUsed: Bool {
-        let options = outgoing.options
-        return options.storage.keepsNothing && !options.lookup.forceRefresh
+        options.storage.keepsNothing && !options.lookup.forceRefresh
             && options.network.merges && (options.lookup.revalidate ?? .never) == .never && storedCandidate == nil
             && request.delegates == nil && request.method == .get
     }
@@ -50,7 +55,7 @@ final class FetchPlan: Sendable {
     ///
     /// - Parameter keepsOwn: `true` when the entry with the request's own key stays until the response replaces it.
     func forget(_ urls: [String], keepsOwn: Bool) throws {
-        guard !urls.isEmpty, outgoing.options.lookup.revalidate == .http else { return }
+        guard !urls.isEmpty, options.lookup.revalidate == .http else { return }
         let keys = Set(urls.map { CacheKey(cache.resource($0).cacheKey) })
         for key in keys where !keepsOwn || ExactText(key.key) != ExactText(self.key.key) {
             _ = try cache.remove(key, allVariants: true)

@@ -30,7 +30,7 @@ struct FetchedImage: Sendable {
 
     /// A response; remembers the credentials that the download used.
     init(_ download: Download, _ plan: FetchPlan, _ scopes: RequestScopes) {
-        let options = plan.outgoing.options
+        let options = plan.options
         scopes.noteLogin(of: download, for: plan.request, options)
         (self.plan, self.download, self.scopes) = (plan, download, scopes)
         key = scopes.key(plan.key, for: download, of: plan.outgoing)
@@ -68,7 +68,7 @@ struct FetchedImage: Sendable {
     }
 
     /// `true` when a delegate was asked about the request and added no credentials.
-    private var isApproved: Bool { plan.outgoing.wasAsked && scope.credentials == nil }
+    private var isApproved: Bool { plan.wasAsked && scope.credentials == nil }
 
     /// The result with the stored image that its server has just confirmed. An image of another user is stored for this one.
     /// Waits for the disk.

@@ -41,7 +41,7 @@ struct ImageProber: Sendable {
             return inTask(end) { [self] in
                 do {
                     return try await probe(
-                        try loader.source(of: source, options), source, key, in: cache, options, meter.counting(caller))
+                        try loader.source(of: source, options), source, key, in: cache, options, caller, meter)
                 } catch let error as ImageError {
                     engine.failures.note(error, of: source, key: resource.cacheKey, in: cache, options)
                     throw error
@@ -54,12 +54,12 @@ struct ImageProber: Sendable {
 
     private func probe(
         _ source: ImageSource, _ given: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions,
-        _ caller: ImageCaller
+        _ caller: ImageCaller, _ meter: AttemptMeter
     ) async throws -> ProbedImage {
         switch source {
         case .network(let url):
             if options.staysInCache { throw ImageError.notCached(key: key.key, url: url) }
-            return try await probe(url, key, in: cache, options, caller)
+            return try await probe(url, key, in: cache, options, caller, meter)
         case .data(let bytes):
             if let integrity = options.lookup.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(given) }
             return try Self.probed(bytes, source: given, cacheType: .none)
@@ -103,7 +103,8 @@ struct ImageProber: Sendable {
     }
 
     private func probe(
-        _ url: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller
+        _ url: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller,
+        _ meter: AttemptMeter
     ) async throws -> ProbedImage {
         let outgoing = try await loader.modified(url, options)
         // A failure is remembered for the request of the whole image.
@@ -128,8 +129,10 @@ struct ImageProber: Sendable {
             let request = try DownloadRequest(url: outgoing.url, options: asking.network)
             let download: Download
             do {
-                download = try await engine.downloader.download(
-                    request, priority: caller.priority, report: caller.report)
+                download = try await engine.downloader.download(request, priority: caller.priority) { progress in
+                    meter.note(progress)
+                    caller.report?(progress)
+                }
             } catch let error as ImageError {
                 // Some servers reject a range with such a status, but send the whole image.
                 guard size != nil, let status = error.statusCode, ResumeNote.refusesRanges(status),

@@ -186,13 +186,6 @@ final class AttemptMeter: Sendable {
     /// The number of received bytes.
     var bytes: Int { received.load(ordering: .relaxed) }
 
-    /// The caller, with its received bytes counted.
-    func counting(_ caller: ImageCaller) -> ImageCaller {
-        var counted = caller
-        counted.report = { [self, report = caller.report] progress in
-            received.store(progress.received, ordering: .relaxed)
-            report?(progress)
-        }
-        return counted
-    }
+    /// Notes the progress of the attempt.
+    func note(_ progress: DownloadProgress) { received.store(progress.received, ordering: .relaxed) }
 }

@@ -57,9 +57,19 @@ public final class ImageTask: Sendable {
         switch step {
         case .answer(let image): finish(.success(image))
         case .load(let load):
-            wait { load.start { [self] in finish($0) } }
+            wait {
+                load.start { [self] in
+                    pipeline.engine.counts.count($0)
+                    finish($0)
+                }
+            }
         case .loadThen(let load, let next):
-            wait { load.start { [self] result in continueInTask { try await next(result) } } }
+            wait {
+                load.start { [self] result in
+                    pipeline.engine.counts.count(result)
+                    continueInTask { try await next(result) }
+                }
+            }
         }
     }
 

@@ -1,17 +1,19 @@
 internal import Platform
 
 /// One caller's request for an image: the resource, its cache, and the options of the answer.
-public struct ImageRequest: Sendable {
+///
+/// A class, because the stages of a request share it while it waits.
+public final class ImageRequest: Sendable {
     /// The URL of the image, and its key.
     public let resource: Resource
     /// The cache that answers and stores.
     public let cache: ImageCache
     /// The options of the request. The engine completes them with the settings of the cache.
-    public var options: ImageOptions
+    public let options: ImageOptions
     /// The required parts of the result.
-    public var needs: ImageNeeds
+    public let needs: ImageNeeds
     /// The waiting caller.
-    public var caller: ImageCaller
+    public let caller: ImageCaller
 
     /// A request.
     ///
@@ -32,9 +34,7 @@ public struct ImageRequest: Sendable {
 
     /// The request with other options.
     func with(_ options: ImageOptions) -> ImageRequest {
-        var request = self
-        request.options = options
-        return request
+        ImageRequest(resource, in: cache, options: options, needs: needs, caller: caller)
     }
 }
 
