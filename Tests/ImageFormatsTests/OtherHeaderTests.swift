@@ -40,9 +40,9 @@ import Testing
     }
 
     @Test func icnsTellsTheLargestIconThatCanBeDecoded() throws {
-        func icon(_ type: String, _ body: [UInt8]) -> [UInt8] { ascii(type) + big32(8 + body.count) + body }
+        func icon(_ type: String, _ body: [UInt8]) -> [UInt8] { ascii(type) + big32(UInt32(8 + body.count)) + body }
         func file(_ icons: [UInt8]...) -> [UInt8] {
-            ascii("icns") + big32(8 + icons.joined().count) + Array(icons.joined())
+            ascii("icns") + big32(UInt32(8 + icons.joined().count)) + Array(icons.joined())
         }
         let png = try Fixtures.bytes("png-rgb.png")
         let old = icon("it32", zeros(40))

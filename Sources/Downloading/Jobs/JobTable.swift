@@ -81,7 +81,8 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
 
     /// The same with functions for what the subscriber receives.
     package func join(
-        _ key: Key, priority: CallPriority, lingers: Bool = false, report: (@Sendable (DownloadProgress) -> Void)? = nil,
+        _ key: Key, priority: CallPriority, lingers: Bool = false,
+        report: (@Sendable (DownloadProgress) -> Void)? = nil,
         start: (Job<Key, Value>) -> Void, end: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) -> Ticket {
         join(key, JobCallbacks(report: report, end: end), priority: priority, lingers: lingers, start: start)
@@ -123,7 +124,8 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
 
     /// The same for work that may need no task.
     package func value(
-        for key: Key, priority: CallPriority, lingers: Bool = false, report: (@Sendable (DownloadProgress) -> Void)? = nil,
+        for key: Key, priority: CallPriority, lingers: Bool = false,
+        report: (@Sendable (DownloadProgress) -> Void)? = nil,
         joined: @escaping @Sendable (Ticket) -> Void = { _ in }, start: @escaping @Sendable (Job<Key, Value>) -> Void
     ) async throws -> Value {
         try await awaitResult { [self] end in
