@@ -5,13 +5,13 @@ from typing import Dict
 #: The targets that make the engine.
 ENGINE = ("Platform", "HTTPSemantics", "ImageErrors", "ImageFormats", "Downloading", "Caching", "ImageEngine")
 #: The most lines that these have together, comments included.
-ENGINE_LINES = 27_885
+ENGINE_LINES = 27_886
 #: The most files that one type, with its extensions, is spread over.
 SPREAD = 6
 #: The types that are spread over more, with the most files that each may have until it is mended.
 WIDER: Dict[str, int] = {}
 #: The most files of one target that name each other's types in a circle.
-CYCLE = 25
+CYCLE = 23
 #: What no source contains.
 BANNED = (r"@unchecked\s+Sendable", r"nonisolated\(unsafe\)", r"\btry!", r"\bfatalError\b")
 #: Ids of a design that the readers of the repository do not have; where one stood for a reason, the reason stands there.

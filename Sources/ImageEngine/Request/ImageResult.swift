@@ -28,8 +28,8 @@ public struct ImageResult: Sendable {
     var entry: ImageCache.MemoryEntry?
     /// The raw pixels, when requested; the other properties are those of the original or of the intermediate used.
     public internal(set) var pixels: PixelFile?
-    /// Lets equal requests find a result that no cache keeps.
-    var hold: JobTable<JobKey, JobValue>.Hold?
+    /// Lets equal requests find a result that no cache keeps, as long as it lives.
+    var hold: (any AnyObject & Sendable)?
 
     /// The result for a hit.
     init(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) {
