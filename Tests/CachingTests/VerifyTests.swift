@@ -270,6 +270,42 @@ import Testing
         for key in ["a", "b"] { #expect(try after.bytes(key) == hollowPNG(width: 2, count: 200), "\(key)") }
     }
 
+    /// The image was replaced while its path was lent, and somebody brings the index of before back.
+    @Test(arguments: [false, true])
+    func theLatestFileCountsWhenTheIndexIsOlder(_ isLogOlder: Bool) throws {
+        let disk = try TestDisk()
+        let path = try disk.store(hollowPNG(width: 1, count: 100), "a") { $0.lease = 60 }.path
+        let index = try #require(content(disk.index + "-wal")), log = try #require(content(disk.root + "/entries.log"))
+        usleep(20_000)
+        let newer = try disk.store(hollowPNG(width: 2, count: 200), "a") { $0.lease = 60 }.path
+        #expect(path != newer)
+        disk.disk.close()
+        for suffix in ["", "-shm"] { unlink(disk.index + suffix) }
+        overwrite(disk.index + "-wal", index)
+        if isLogOlder { overwrite(disk.root + "/entries.log", log) }
+        let after = try disk.reopened()
+        _ = try after.disk.verify(repairs: true)
+        #expect(try after.bytes("a") == hollowPNG(width: 2, count: 200))
+        #expect(try after.path("a") == newer)
+        #expect(path.flatMap(content) == hollowPNG(width: 1, count: 100), "it is lent")
+        #expect(try after.check().isClean)
+    }
+
+    /// A file of before comes to its place later than the one that replaced it.
+    @Test func anOldFileThatIsBroughtBackDoesNotCount() throws {
+        let disk = try TestDisk()
+        let path = try #require(try disk.store(hollowPNG(width: 1, count: 100), "a") { $0.lease = 60 }.path)
+        usleep(20_000)
+        try disk.store(hollowPNG(width: 2, count: 200), "a")
+        #expect(rename(path, disk.root + "/copy") == 0)
+        disk.wait(100)
+        disk.disk.clean()
+        #expect(rename(disk.root + "/copy", path) == 0)
+        #expect(try disk.disk.verify(repairs: true).leftovers == 1)
+        #expect(try disk.bytes("a") == hollowPNG(width: 2, count: 200))
+        #expect(content(path) == nil)
+    }
+
     /// A row that cannot be read takes its place on a page.
     @Test func anUnreadableRowHidesNoDamageBehindIt() throws {
         let disk = try TestDisk()

@@ -208,12 +208,29 @@ struct Repairer: Sendable {
         disk.evictor.keepLimit()
     }
 
-    /// `true` when a file counts in place of that of an entry: of two files for one image, as after a change of its format,
-    /// the latest does.
+    /// `true` when a file that the index does not know counts in place of that of an entry: of two files for one image, as
+    /// after a change of its format, the latest does. The index may be the older of the two.
     func replaces(_ fileName: String, _ entry: IndexRow) throws -> Bool {
-        guard let placed = try disk.folder.placedAt(disk.folder.blob(fileName)) else { return false }
+        let path = disk.folder.blob(fileName)
+        guard let stamp = try FileStamp.existing(path), let placed = try disk.folder.placedAt(path) else {
+            return false
+        }
         guard let other = try disk.folder.placedAt(disk.folder.blob(entry.fileName)) else { return true }
-        return entry.key.isEmpty && placed > other
+        guard placed > other else { return false }
+        // An old file that is brought back from a copy comes late to its place, with its time of writing; a stranger's bears
+        // no seal.
+        return try entry.key.isEmpty || disk.logContents().record(entry.name)?.row.fileName == fileName
+            || stamp.modified > entry.modified && FileSeal(Descriptor(reading: path))?.bears(entry.name) == true
+    }
+
+    /// Enters a file, which ``replaces(_:_:)`` that of an entry if there is one.
+    func enter(_ record: EntryRecord, _ stamp: FileStamp, inPlaceOf entry: IndexRow?, _ writer: IndexWriter) throws {
+        var record = record
+        if let entry {
+            if record.row.key.isEmpty { (record.row.key, record.row.identifier) = (entry.key, entry.identifier) }
+            try disk.evictor.leave(entry, writer)
+        }
+        try enter(record, stamp, writer)
     }
 
     /// Notes a file that was replaced by that of an entry, which an index that was lost does not know: it may be lent.
@@ -235,8 +252,7 @@ struct Repairer: Sendable {
         case .nothing: return
         case .damaged: takeAway(path, name)
         case .whole(let record, let stamp, _):
-            if let other { try disk.evictor.leave(other, writer) }
-            try enter(record, stamp, writer)
+            try enter(record, stamp, inPlaceOf: other, writer)
             // Its last use is not known: it comes after what has been stored or asked for since.
             try writer.demote(name.rowNumber)
         }

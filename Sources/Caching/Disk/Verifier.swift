@@ -248,8 +248,7 @@ struct Verifier {
                     }
                 } else if case .whole(let record, let stamp, _) = try disk.repairer.examine(name, path, fileExtension) {
                     if repairs, let writer {
-                        if let row { try disk.evictor.leave(row, writer) }
-                        try disk.repairer.enter(record, stamp, writer)
+                        try disk.repairer.enter(record, stamp, inPlaceOf: row, writer)
                     }
                     return \Verification.adopted
                 }
