@@ -27,15 +27,16 @@ struct PDFInspector<Bytes: ByteSource>: ContainerInspector {
         throw .cutOff(.pdf)
     }
 
-    /// The width and the height of a rectangle of two corners, rounded up.
+    /// The width and the height of a rectangle of two corners in brackets, rounded up.
     private mutating func box(at place: Int) -> (Int, Int)? {
-        var text: [UInt8] = []
-        var place = place
-        while text.count < 80, bytes.byte(at: place) != 0x5D, place < bytes.count {
+        var (text, place): ([UInt8], Int) = ([], place)
+        while text.count < 80, bytes.byte(at: place) != 0x5D {
             text.append(bytes.byte(at: place))
             place += 1
         }
-        let parts = String(decoding: text, as: UTF8.self).split { " \t\r\n\u{c}\0[".contains($0) }
+        guard bytes.byte(at: place) == 0x5D else { return nil }
+        // White space (7.2.3) and the bracket.
+        let parts = text.split { [0, 9, 10, 12, 13, 32, 0x5B].contains($0) }.map { String(decoding: $0, as: UTF8.self) }
         let numbers = parts.compactMap { Double($0) }
         guard parts.count == 4, numbers.count == 4 else { return nil }
         let (width, height) = (abs(numbers[2] - numbers[0]), abs(numbers[3] - numbers[1]))

@@ -11,7 +11,8 @@ enum AcceptHeader {
     /// - Parameter formats: The formats that can be decoded; `nil` for none: then all formats are equal.
     /// - Returns: The types by preference, with weights as browsers send them (RFC 9110, 12.5.1): formats with small
     ///   files first, then the common ones, then the rest. Other images and other types come last, because a wrong
-    ///   media type from a server is no reason to fail.
+    ///   media type from a server is no reason to fail; so do the formats that no server has beside another one, JPEG 2000,
+    ///   PNM, ICNS and PDF.
     static func text(decoding formats: [ImageFormat]?) -> String {
         guard let formats else { return TransportSettings.anyImage }
         let types = ranks.flatMap { rank in

@@ -245,8 +245,7 @@ private let pixelSchema: JSONLiteral = .object(
     ofAll: [
         ("path", textSchema), ("uri", textSchema), ("width", countSchema), ("height", countSchema),
         ("stride", countSchema), ("frameCount", countSchema), ("byteCount", countSchema), ("loopCount", countSchema),
-        ("framesDropped", countSchema),
-    ] + RenamedMember.frameSeconds.properties(frameSecondsSchema))
+    ] + RenamedMember.frameSeconds.properties(frameSecondsSchema), ofSome: [("framesDropped", countSchema)])
 
 /// The result of `store`.
 struct StoreReply: WireObject {

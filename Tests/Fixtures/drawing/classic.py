@@ -14,11 +14,19 @@ from .tools import convert, encoded, png, run, through
 PNG_ONLY = ("-define", "png:exclude-chunks=date,time")
 
 
-def apng(default_image: bool) -> bytes:
-    """A three-frame APNG, or one whose default image (a fourth picture) is outside its three frames."""
+def apng(default_image: bool, disposal: int = 0) -> bytes:
+    """A three-frame APNG, or one whose default image (a fourth picture) is outside its three frames. With a disposal of 1,
+    to the background, every frame is as large as the picture."""
     first, *rest = pictures.frames(4 if default_image else 3)
     return encoded(
-        first, "PNG", save_all=True, append_images=rest, duration=[80, 120, 200], loop=0, default_image=default_image
+        first,
+        "PNG",
+        save_all=True,
+        append_images=rest,
+        duration=[80, 120, 200],
+        loop=0,
+        default_image=default_image,
+        disposal=disposal,
     )
 
 

@@ -5,7 +5,22 @@ import type { CacheSettings } from "./settings.js";
 export type CacheType = "none" | "memory" | "disk";
 
 /** The formats of pictures. */
-export type PictureFormat = "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff" | "bmp" | "ico" | "svg" | "jxl";
+export type PictureFormat =
+  | "png"
+  | "jpeg"
+  | "gif"
+  | "webp"
+  | "avif"
+  | "heic"
+  | "tiff"
+  | "bmp"
+  | "ico"
+  | "svg"
+  | "jxl"
+  | "jp2"
+  | "pnm"
+  | "icns"
+  | "pdf";
 
 /**
  * A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields
@@ -32,6 +47,8 @@ export interface Pixels {
   frameSeconds: number[];
   /** @deprecated Former name of frameSeconds, in milliseconds. */
   delays: number[];
+  /** How many pictures of the original are missing; left out for none. */
+  framesDropped?: number;
 }
 
 /** The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it. */
@@ -78,6 +95,10 @@ export interface ImageResult {
   displayHeight?: number;
   /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number;
+  /**
+   * How many frames or pages of the original a processed image lacks, although all were asked for; left out for none.
+   */
+  framesDropped?: number;
   /** How long each frame of an animation is shown, in seconds, where that is known. */
   frameSeconds?: number[];
   /** @deprecated Former name of frameSeconds, in milliseconds. */

@@ -143,7 +143,7 @@ export interface ImageResult {
   /** The file's URL; null when there is none. */
   uri: string|null;
   /** The picture format, by signature. */
-  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl";
+  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf";
   /** The media type of the format. */
   mimeType: string;
   /** Pixels across, as coded. */
@@ -160,6 +160,8 @@ export interface ImageResult {
   displayHeight?: number;
   /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number;
+  /** How many frames or pages of the original a processed image lacks, although all were asked for; left out for none. */
+  framesDropped?: number;
   /** How long each frame of an animation is shown, in seconds, where that is known. */
   frameSeconds?: number[];
   /** @deprecated Former name of frameSeconds, in milliseconds. */
@@ -187,7 +189,7 @@ export interface ImageResult {
   /** The colour that most of the image has, with the ThumbHash. */
   dominantColor?: string;
   /** A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original. */
-  pixels?: { path: string; uri: string; width: number; height: number; stride: number; frameCount: number; byteCount: number; loopCount: number; frameSeconds: number[]; delays: number[] };
+  pixels?: { path: string; uri: string; width: number; height: number; stride: number; frameCount: number; byteCount: number; loopCount: number; frameSeconds: number[]; delays: number[]; framesDropped?: number };
   /** False when the path is not lent, for what is lent has used its half of the limit. */
   leased?: boolean;
   /** True when its time is over, or its server was not asked although the request wanted that. */
@@ -218,7 +220,7 @@ export interface StoreResult {
   /** The file's URL; null when there is none. */
   uri: string|null;
   /** The picture format, by signature. */
-  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl";
+  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf";
   /** The media type of the format. */
   mimeType: string;
   /** Pixels across, as coded. */
@@ -235,6 +237,8 @@ export interface StoreResult {
   displayHeight?: number;
   /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number;
+  /** How many frames or pages of the original a processed image lacks, although all were asked for; left out for none. */
+  framesDropped?: number;
   /** How long each frame of an animation is shown, in seconds, where that is known. */
   frameSeconds?: number[];
   /** @deprecated Former name of frameSeconds, in milliseconds. */
@@ -299,7 +303,7 @@ export interface SizeResult {
 
 export interface DownloadResult {
   /** The picture format, by signature. */
-  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl";
+  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf";
   /** The media type of the format. */
   mimeType: string;
   /** Pixels across, as coded. */
@@ -328,7 +332,7 @@ export interface DownloadResult {
 
 export interface ProbeResult {
   /** The picture format, by signature. */
-  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl";
+  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf";
   /** The media type of the format. */
   mimeType: string;
   /** Pixels across, as coded. */
@@ -923,7 +927,7 @@ export interface ListParams {
   /** Only images whose keys begin so. */
   prefix?: string;
   /** Only images of this format. */
-  format?: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl";
+  format?: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf";
   /** Only images stored at least so many seconds ago. */
   minAge?: number;
   /** Only images stored at most so many seconds ago. */

@@ -76,7 +76,7 @@
 ---@field cacheType "none"|"memory"|"disk" Where the answer came from; none means it was loaded now.
 ---@field path string|nil A complete file; null when the image is only in memory.
 ---@field uri string|nil The file's URL; null when there is none.
----@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl" The picture format, by signature.
+---@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf" The picture format, by signature.
 ---@field mimeType string The media type of the format.
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
@@ -85,6 +85,7 @@
 ---@field displayWidth? integer Pixels across when it is turned as orientation says; left out for what an older version stored; probe tells.
 ---@field displayHeight? integer Pixels down when it is turned as orientation says; left out for what an older version stored; probe tells.
 ---@field frameCount integer Pictures of an animation or pages; 1 for stills, and for JPEG XL.
+---@field framesDropped? integer How many frames or pages of the original a processed image lacks, although all were asked for; left out for none.
 ---@field frameSeconds? number[] How long each frame of an animation is shown, in seconds, where that is known.
 ---@field delays? integer[] Former name of frameSeconds, in milliseconds.
 ---@field loopCount? integer How often an animation is played, where that is known; 0 for ever.
@@ -98,7 +99,7 @@
 ---@field thumbHash? string A ThumbHash of the image, when asked for and there is a codec worker.
 ---@field blurHash? string A BlurHash of the image, in 28 letters, with the ThumbHash.
 ---@field dominantColor? string The colour that most of the image has, with the ThumbHash.
----@field pixels? { path: string, uri: string, width: integer, height: integer, stride: integer, frameCount: integer, byteCount: integer, loopCount: integer, frameSeconds: number[], delays: integer[] } A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original.
+---@field pixels? { path: string, uri: string, width: integer, height: integer, stride: integer, frameCount: integer, byteCount: integer, loopCount: integer, frameSeconds: number[], delays: integer[], framesDropped?: integer } A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original.
 ---@field leased? boolean False when the path is not lent, for what is lent has used its half of the limit.
 ---@field stale? boolean True when its time is over, or its server was not asked although the request wanted that.
 ---@field revalidated? boolean True when its server was asked, and said that it has not changed.
@@ -114,7 +115,7 @@
 ---@field cacheType "none"|"memory"|"disk" Where the answer came from; none means it was loaded now.
 ---@field path string|nil A complete file; null when the image is only in memory.
 ---@field uri string|nil The file's URL; null when there is none.
----@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl" The picture format, by signature.
+---@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf" The picture format, by signature.
 ---@field mimeType string The media type of the format.
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
@@ -123,6 +124,7 @@
 ---@field displayWidth? integer Pixels across when it is turned as orientation says; left out for what an older version stored; probe tells.
 ---@field displayHeight? integer Pixels down when it is turned as orientation says; left out for what an older version stored; probe tells.
 ---@field frameCount integer Pictures of an animation or pages; 1 for stills, and for JPEG XL.
+---@field framesDropped? integer How many frames or pages of the original a processed image lacks, although all were asked for; left out for none.
 ---@field frameSeconds? number[] How long each frame of an animation is shown, in seconds, where that is known.
 ---@field delays? integer[] Former name of frameSeconds, in milliseconds.
 ---@field loopCount? integer How often an animation is played, where that is known; 0 for ever.
@@ -157,7 +159,7 @@
 ---@field memory { count: integer, byteCount: integer, bytes: integer, bytesLimit: integer, limitBytes: integer, allocatedBytes?: integer, leasedBytes?: integer } Entries, bytes and the limit of the memory tier.
 
 ---@class halcyon.DownloadResult
----@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl" The picture format, by signature.
+---@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf" The picture format, by signature.
 ---@field mimeType string The media type of the format.
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
@@ -172,7 +174,7 @@
 ---@field lastModified? string The server's date of last change, as sent.
 
 ---@class halcyon.ProbeResult
----@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl" The picture format, by signature.
+---@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf" The picture format, by signature.
 ---@field mimeType string The media type of the format.
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
@@ -502,7 +504,7 @@
 ---@field cursor? string What the page before came with; the first page when left out.
 ---@field host? string Only images from this host.
 ---@field prefix? string Only images whose keys begin so.
----@field format? "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl" Only images of this format.
+---@field format? "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf" Only images of this format.
 ---@field minAge? number Only images stored at least so many seconds ago.
 ---@field maxAge? number Only images stored at most so many seconds ago.
 

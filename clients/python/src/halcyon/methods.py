@@ -562,7 +562,7 @@ class Methods:
             host: Only images from this host.
             prefix: Only images whose keys begin so.
             format: Only images of this format. One of "png", "jpeg", "gif", "webp", "avif", "heic",
-                "tiff", "bmp", "ico", "svg", "jxl".
+                "tiff", "bmp", "ico", "svg", "jxl", "jp2", "pnm", "icns", "pdf".
             min_age: Only images stored at least so many seconds ago.
             max_age: Only images stored at most so many seconds ago.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.

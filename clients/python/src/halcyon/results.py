@@ -59,15 +59,15 @@ PictureFormat = Literal[
     "ico",
     "svg",
     "jxl",
+    "jp2",
+    "pnm",
+    "icns",
+    "pdf",
 ]
 """The formats of pictures."""
 
 
-class Pixels(TypedDict):
-    """A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the
-    other. The other fields are those of the original.
-    """
-
+class _Pixels(TypedDict):
     path: str
     """A file."""
     uri: str
@@ -88,6 +88,15 @@ class Pixels(TypedDict):
     """Seconds each frame is shown."""
     delays: List[int]
     """Former name of frameSeconds, in milliseconds."""
+
+
+class Pixels(_Pixels, total=False):
+    """A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the
+    other. The other fields are those of the original.
+    """
+
+    framesDropped: int
+    """How many pictures of the original are missing; left out for none."""
 
 NotStoredReason = Literal[
     "noStore",
@@ -143,6 +152,10 @@ class ImageResult(ImageFile):
     """
     frame_count: int = 0
     """Pictures of an animation or pages; 1 for stills, and for JPEG XL."""
+    frames_dropped: Optional[int] = None
+    """How many frames or pages of the original a processed image lacks, although all were asked
+    for; left out for none.
+    """
     frame_seconds: Optional[Sequence[float]] = field(default=None, hash=False)
     """How long each frame of an animation is shown, in seconds, where that is known."""
     delays: Optional[Sequence[int]] = field(default=None, hash=False)
