@@ -10,7 +10,7 @@ import Testing
         let bytes = try picture.bytes
         let whole = try wholeProbe(bytes)
         #expect(whole.format.rawValue == picture.format && whole.width == picture.width)
-        let isUncounted = picture.format == "pdf" || picture.file == "jxl-animated.jxl"
+        let isUncounted = picture.format == "pdf" || picture.file.hasPrefix("jxl-animated")
         #expect(whole.height == picture.height && whole.frameCount == (isUncounted ? nil : picture.frameCount))
         // Headers are cut at every place, pixels here and there.
         let places =

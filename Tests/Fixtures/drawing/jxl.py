@@ -126,5 +126,14 @@ def jxl_fixtures() -> list[Fixture]:
         Fixture("jxl-split.jxl", "a codestream in four jxlp boxes, then XMP", lambda: split(still())),
         Fixture("jxl-late.jxl", "a codestream behind 70 KB of other boxes", lambda: late(still())),
         # cjxl 0.7 leaves black what a smaller frame does not cover.
-        Fixture("jxl-animated.jxl", "3 frames", lambda: jxl(apng(False, disposal=1), "-d", "0", kind="apng")),
+        Fixture(
+            "jxl-animated.jxl",
+            "3 frames, of which the later ones are black around what changes",
+            lambda: jxl(apng(False), "-d", "0", kind="apng"),
+        ),
+        Fixture(
+            "jxl-animated-whole.jxl",
+            "3 frames, each as large as the picture",
+            lambda: jxl(apng(False, disposal=1), "-d", "0", kind="apng"),
+        ),
     ]
