@@ -22,6 +22,17 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+static int argument_count;
+static const char *const *arguments;
+
+/// Notes the arguments before `main` runs: glibc passes them to every constructor.
+__attribute__((constructor)) static void note_arguments(int count, const char *const *values) {
+    argument_count = count;
+    arguments = values;
+}
+
+const char *hl_argument(int place) { return place < argument_count ? arguments[place] : NULL; }
+
 int hl_spawn_closing(posix_spawn_file_actions_t *actions, int from) {
     return posix_spawn_file_actions_addclosefrom_np(actions, from);
 }

@@ -13,9 +13,10 @@ enum Launcher {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         do {
+            let words = try ProgramArguments.all
             // With no arguments there is nothing to parse, and the parser costs a millisecond of every start.
-            if CommandLine.arguments.count == 1 { return try ServeSession(settings: ServerSettings()).run() }
-            let command = try HalcyonCommand.parseAsRoot()
+            if words.isEmpty { return try ServeSession(settings: ServerSettings()).run() }
+            let command = try HalcyonCommand.parseAsRoot(words)
             if let serve = command as? ServeCommand {
                 return try ServeSession(settings: serve.options.settings()).run()
             }

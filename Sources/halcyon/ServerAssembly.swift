@@ -1,3 +1,4 @@
+internal import Glibc
 internal import ImageEngine
 internal import ImageServer
 internal import JSONRPC
@@ -10,6 +11,10 @@ struct ServerAssembly {
     private let recording: Recording?
 
     init(_ settings: ServerSettings) throws {
+        // The runtime's library of threads (libdispatch) reads their states there, and traps at any time where it cannot.
+        guard access("/proc/self/stat", R_OK) == 0 else {
+            throw StartFailure(description: "/proc is not mounted: mount it first, as in mount -t proc proc /proc.")
+        }
         let configuration = settings.configuration
         recording = try Recording(configuration)
         var limits = ConnectionLimits()

@@ -12,6 +12,9 @@
 
 /// Closes every descriptor from `from` on in the spawned process.
 int hl_spawn_closing(posix_spawn_file_actions_t *actions, int from);
+/// An argument of this process as the kernel passed it, 0 for the program's name; null after the last. Swift reads them from
+/// `/proc` instead.
+const char *hl_argument(int place);
 /// Sets the C library's allocator to request memory by the half megabyte and to retain freed memory. By default each
 /// thread's heap grows by a page or two, with a system call and a lock on all memory of the process. Untouched memory
 /// costs nothing.

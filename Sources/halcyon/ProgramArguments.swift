@@ -1,0 +1,21 @@
+internal import CLinux
+
+/// The words on the command line of this process.
+///
+/// Swift's own list of them is read from `/proc`, and is empty where that cannot be: then all flags would be left out, those
+/// too that limit what the server may do.
+enum ProgramArguments {
+    /// All but the program's name.
+    ///
+    /// - Throws: ``StartFailure`` when the system passed not even that: what was asked for is not known.
+    static var all: [String] {
+        get throws {
+            guard hl_argument(0) != nil else {
+                throw StartFailure(description: "The system passed no arguments, not even the name of the program.")
+            }
+            var words: [String] = []
+            while let word = hl_argument(Int32(words.count) + 1) { words.append(String(cString: word)) }
+            return words
+        }
+    }
+}

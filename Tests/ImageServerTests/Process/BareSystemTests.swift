@@ -1,0 +1,44 @@
+import TestSupport
+import Testing
+
+/// The program where the system gives it little: without `/proc`, as in a chroot or a bare container.
+@Suite(.onThreads)
+struct BareSystemTests {
+    @Test(.hidesProc) func flagsCountWithoutProc() throws {
+        let version = try Command.shell("$HALCYON --version")
+        #expect(try Command.shell(HiddenProc.line("$HALCYON --version")).output == version.output)
+        #expect(try Command.shell(HiddenProc.line("$HALCYON --no-such-flag")).status == 2)
+    }
+
+    /// Swift's runtime traps there, sooner or later.
+    @Test(
+        .hidesProc,
+        arguments: ["", "--allowed-hosts example.com", "get $WEB/a.png", "get -o a.png $WEB/a.png", "ls"])
+    func nothingIsBegunWithoutProc(_ flags: String) throws {
+        let scratch = try TemporaryFolder()
+        let picture = try Fixtures.bytes("png-rgb.png")
+        let web = try LocalServer { _ in .reply(200, [:], picture) }
+        defer { web.stop() }
+        let request = #"{"jsonrpc":"2.0","id":1,"method":"retrieve","params":{"url":"\#(web.url("/a.png"))"}}"# + "\n"
+        let refused = try Command.shell(
+            HiddenProc.line("$HALCYON \(flags)"), input: Array(request.utf8), directory: scratch.path,
+            environment: ["HALCYON_CACHE_DIR": scratch.path + "/cache", "WEB": web.url("")])
+        #expect(refused.status == 1 && refused.output.isEmpty)
+        #expect(refused.errors == "halcyon: /proc is not mounted: mount it first, as in mount -t proc proc /proc.\n")
+        #expect(web.requests.isEmpty)
+    }
+}
+
+/// A shell that has no `/proc`, nor has what it starts.
+private enum HiddenProc {
+    static func line(_ line: String) -> String { "unshare -m sh -c 'mount -t tmpfs none /proc && { \(line); }'" }
+
+    static let isPossible = (try? Command.shell(line("! test -e /proc/self")))?.status == 0
+}
+
+extension Trait where Self == ConditionTrait {
+    /// The test needs the right to mount.
+    fileprivate static var hidesProc: Self {
+        .enabled(if: HiddenProc.isPossible, "no /proc can be hidden here: unshare -m is not allowed")
+    }
+}
