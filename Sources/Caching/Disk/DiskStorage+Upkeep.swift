@@ -17,6 +17,7 @@ extension DiskStorage {
     func clean(isCancelled: () -> Bool = { false }) {
         guard (try? index.exists) == true else { return }
         _ = try? removeExpired(isCancelled: isCancelled)
+        if index.isNewer { return }
         evictor.keepLimit()
         try? evictor.removeDueFiles()
         _ = try? LeftoverCollector(disk: self).run()

@@ -30,8 +30,8 @@ struct Verifier {
         defer { disk.forgetLogContents() }
         disk.flushTouches()
         if repairs {
+            if try index.exists || folder.hasBlobs { try index.write { _ in } }
             found.leftovers += try LeftoverCollector(disk: disk).run()
-            if try folder.hasBlobs { try index.write { _ in } }
             _ = try index.surveying { try $0.checkStructure() }
             try disk.evictor.removeDueFiles()
         }

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Glibc
+internal import Logging
 internal import Platform
 internal import Synchronization
 
@@ -40,6 +41,7 @@ final class CacheIndex: Sendable {
     /// Rises when an adoption begins and when it ends; see ``isAdopting``.
     private let adoptions = Atomic(0)
     private let readable = Atomic(false)
+    private let newer = Atomic(false)
     /// `true` from a wait for another process that was in vain until the index could be written.
     private let isHeld = Atomic(false)
 
@@ -92,6 +94,9 @@ final class CacheIndex: Sendable {
     /// `true` when the latest lookup found the connection for reading open, and its file in its place.
     var isOpen: Bool { readable.load(ordering: .relaxed) }
 
+    /// `true` when the latest use of the index found one that a newer halcyon has made: nothing in the folder may be changed.
+    var isNewer: Bool { newer.load(ordering: .relaxed) }
+
     /// `true` when there is an index file.
     var exists: Bool { get throws { try files.inode != nil } }
 
@@ -142,12 +147,28 @@ final class CacheIndex: Sendable {
     /// or because the last connection was just closed.
     private func withWholeMemory<Value>(_ body: () throws -> Value) throws -> Value {
         for pause: UInt32 in [1_000, 10_000, 50_000, 200_000] {
-            do { return try body() } catch let failure as Failure where failure.isCutMemory {
+            do { return try notingNewer(body) } catch let failure as Failure where failure.isCutMemory {
                 closeAll()
                 usleep(pause)
             }
         }
-        return try body()
+        return try notingNewer(body)
+    }
+
+    /// Runs `body`, and says it once when a newer halcyon has made the index.
+    private func notingNewer<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            let value = try body()
+            if isNewer { newer.store(false, ordering: .relaxed) }
+            return value
+        } catch let failure as Failure where failure.isNewer {
+            closeAll()
+            if !newer.exchange(true, ordering: .relaxed) {
+                Logger(label: "halcyon.cache").warning(
+                    "the cache on disk is not used: \(failure.message)", metadata: ["folder": "\(folder.path)"])
+            }
+            throw failure
+        }
     }
 
     private func reading<Value: Sendable>(

@@ -40,7 +40,8 @@ struct EntryRecord: Sendable {
 
     init(row: IndexRow, metadata: String?) { (self.row, self.metadata) = (row, metadata) }
 
-    /// Reads ``bytes``; `nil` if they say what no version of ours would write. The life of the entry is not among them.
+    /// Reads ``bytes``; `nil` if they say what no version of ours would write. The life of the entry is not among them. What a
+    /// newer version added at their end is left out.
     init?(bytes: [UInt8]) {
         var fields = Fields(bytes: bytes)
         guard let name = fields.takeDigest(), let key = fields.take(), let identifier = fields.take(),
@@ -56,7 +57,7 @@ struct EntryRecord: Sendable {
             verdict: fields.take())
         metadata = fields.take()
         let (orientation, alpha) = fields.isAtEnd ? (-1, -1) : (fields.takeNumber(), fields.takeNumber())
-        guard fields.isAtEnd,
+        guard fields.isWhole,
             let header = try? ImageHeader(
                 format, width, height, frames: frames, orientation: orientation,
                 hasAlpha: alpha == -1 ? nil : alpha == 1)
@@ -111,8 +112,11 @@ private struct Fields {
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// `true` when all has been taken, and nothing was missing.
-    var isAtEnd: Bool { !isBroken && place == bytes.count }
+    /// `true` when nothing was missing of what has been taken.
+    var isWhole: Bool { !isBroken }
+
+    /// `true` when that was all.
+    var isAtEnd: Bool { isWhole && place == bytes.count }
 
     @inline(__always)
     mutating func put<each Value: RecordField>(_ value: repeat each Value) {

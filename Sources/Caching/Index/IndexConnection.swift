@@ -82,7 +82,8 @@ final class IndexConnection {
 /// The statements of the index.
 enum IndexStatement: Int, CaseIterable {
     case find, details, page, unreadable, twins, twin, sharers, variants, sums, check, anchor
-    case begin, commit, version, insert, upsert, correct, delete, setContent, oldest, latest, expired, touch, prolong,
+    case begin, commit, schema, version, insert, upsert, correct, delete, setContent, oldest, latest, expired, touch,
+        prolong,
         demote
     case setAnchor, state, setUnproven, unproven, lastUse, leave, forgetFile, dueFiles, filesOf, lentCount, lentFiles,
         numbers
@@ -113,6 +114,7 @@ enum IndexStatement: Int, CaseIterable {
         case .anchor: "SELECT boot_number, boot, wall, time FROM clock"
         case .begin: "BEGIN IMMEDIATE"
         case .commit: "COMMIT"
+        case .schema: "PRAGMA user_version"
         case .version: "PRAGMA data_version"
         case .insert: "INSERT OR ROLLBACK INTO entries\(Self.values(latest))"
         case .upsert:

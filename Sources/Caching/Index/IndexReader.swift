@@ -21,21 +21,23 @@ final class IndexReader: IndexReading {
     init(path: String, clock: CacheClock, waitsUntil: Int) throws(Failure) {
         inode = try? IndexFiles.inode(path)
         let database = try SQLiteDatabase.reading(path, waitsUntil: waitsUntil)
-        let version = try database.number("PRAGMA user_version")
         // An older one lacks tables: it is read once a writer has upgraded it.
-        guard version == IndexSchema.version else { throw Failure.ofVersion(version) }
+        try IndexSchema.check(database)
         connection = IndexConnection(database)
         let anchor = try connection.anchor()
         if let anchor { clock.follow(anchor) }
         unprovenTimes = try connection.unprovenTimes(clock, since: anchor)
         isAdopting = try connection.folderState() == IndexSchema.Folder.adopting
         find = try connection.statement(.find)
+        // The tables that the statement was prepared for are those of this version.
+        try IndexSchema.check(database)
     }
 
     /// Runs `body`, and throws if it may have read what is not so; see ``SQLiteDatabase/checkMemory()``.
     func checked<Value>(_ body: (IndexReader) throws -> Value) throws -> Value {
         let value = try body(self)
         try connection.database.checkMemory()
+        if find.wasPreparedAnew { try IndexSchema.check(connection.database) }
         return value
     }
 

@@ -2,7 +2,14 @@ internal import Platform
 
 /// The tables of the index, and the upgrade of older ones.
 enum IndexSchema {
-    /// The version that this program writes. A newer one is put aside and begun anew from the folder's files.
+    /// The version that this program writes; in the file it is SQLite's `user_version`. An older index is upgraded in its place.
+    ///
+    /// Of a folder whose index is newer, a program changes nothing, for it does not know what else has changed there: it neither
+    /// reads nor writes entries, removes no file, and says so (``SQLiteDatabase/Failure/isNewer``). So none that is at work when
+    /// another upgrades the index may go on: every transaction looks at the version, and so does a lookup after a change of the
+    /// tables. What follows for a version to come:
+    /// - It adds a table or a column. A number that is higher over the tables of this version comes from damage.
+    /// - A record in the ``EntryLog`` grows at its end only, for one is read by older programs too, should the index be lost.
     static let version = 6
 
     /// The columns that a lookup reads.
@@ -125,6 +132,22 @@ enum IndexSchema {
     /// The statements that make this version of an index of version `found`; 0 is an empty file.
     static func upgrade(from found: Int) -> String {
         found == 0 ? tables + rest : [second, third, fourth, fifth, sixth][(found - 1)...].joined() + rest
+    }
+
+    /// Throws unless the index is of this version.
+    static func check(_ database: SQLiteDatabase) throws(SQLiteDatabase.Failure) {
+        let found = try database.number("PRAGMA user_version")
+        if found != version { throw .ofVersion(found, in: database) }
+    }
+
+    /// `true` when the database has a table or a column that this version does not have.
+    static func isExceeded(by database: SQLiteDatabase) -> Bool {
+        let query = "SELECT t.name || '.' || c.name FROM sqlite_master AS t, pragma_table_info(t.name) AS c"
+        guard let own = try? SQLiteDatabase(path: ":memory:", creates: true, waitsUntil: 0),
+            (try? own.execute(upgrade(from: 0))) != nil, let known = try? own.texts(query),
+            let found = try? database.texts(query)
+        else { return false }
+        return !Set(found).isSubset(of: known)
     }
 
     /// Removes every entry, without the trigger for each: the sums are known to become zero. The files go when the next

@@ -36,15 +36,14 @@ final class IndexWriter: IndexReading {
         (self.files, self.lending, self.clock) = (files, lending, clock)
         let folder = files.folder
         let database = try SQLiteDatabase(path: files.path, creates: true, waitsUntil: waitsUntil)
+        let found = try database.number("PRAGMA user_version")
+        guard (0...IndexSchema.version).contains(found) else { throw .ofVersion(found, in: database) }
         chmod(files.path, folder.fileMode)
         let reserve = IndexReserve(folder: folder)
         let pages = reserve.logPages
         try database.execute(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = \(pages << 12);"
                 + "PRAGMA wal_autocheckpoint = \(pages);")
-        let found = try database.number("PRAGMA user_version")
-        // Put aside like a damaged one: the images are adopted, and nothing fails for ever.
-        guard (0...IndexSchema.version).contains(found) else { throw .ofVersion(found) }
         if found < IndexSchema.version {
             let adopts = found == 0 && (try? folder.shards.isEmpty) != true ? "UPDATE totals SET adopting = 1;" : ""
             do {
@@ -99,6 +98,10 @@ final class IndexWriter: IndexReading {
             return nil
         }
         do {
+            // A newer halcyon may have upgraded it.
+            if try connection.first(.schema, read: { $0.integer(0) }) != IndexSchema.version {
+                try IndexSchema.check(connection.database)
+            }
             let version = try connection.first(.version) { $0.integer(0) } ?? 0
             wasChanged = seen.map { $0.version == version && $0.mark != before } ?? false
             seen = (before, version)

@@ -41,15 +41,25 @@ final class SQLiteDatabase {
         /// The file must not be written, or a file that must be beside it cannot be made.
         var isUnwritable: Bool { isUnopened || isReadOnly || isFault || kind == SQLITE_FULL }
 
-        /// The index is of a version that this program does not write. An older one is upgraded; a newer one is put aside
-        /// like a damaged one.
-        static func ofVersion(_ version: Int) -> Failure {
-            guard (0..<IndexSchema.version).contains(version) else {
-                return Failure(code: SQLITE_NOTADB, message: "it is of version \(version), made by a newer halcyon")
+        /// The index is of a version that this program does not write. An older one is upgraded, a newer one left alone; what
+        /// is neither is put aside like a damaged one.
+        static func ofVersion(_ version: Int, in database: SQLiteDatabase) -> Failure {
+            // What was read from memory that lost something says nothing.
+            do { try database.checkMemory() } catch { return error }
+            if (0..<IndexSchema.version).contains(version) {
+                let message = version == 0 ? "no such table yet" : "it is of version \(version)"
+                return Failure(code: SQLITE_SCHEMA, message: message)
             }
-            let message = version == 0 ? "no such table yet" : "it is of version \(version)"
-            return Failure(code: SQLITE_SCHEMA, message: message)
+            guard version > IndexSchema.version, IndexSchema.isExceeded(by: database) else {
+                return Failure(code: SQLITE_NOTADB, message: "it says to be of version \(version), and is not")
+            }
+            let message =
+                "it is of version \(version), made by a newer halcyon; this one knows version \(IndexSchema.version)"
+            return Failure(code: SQLITE_AUTH, message: message)
         }
+
+        /// The index was made by a newer halcyon. Nothing in its folder is changed then.
+        var isNewer: Bool { kind == SQLITE_AUTH }
 
         /// The index was made by an older halcyon.
         var isOlder: Bool { code == SQLITE_SCHEMA && message.hasPrefix("it is of version") }
@@ -253,6 +263,10 @@ extension SQLiteDatabase.Failure {
 
 extension SQLiteDatabase.Failure: StorageProblem {
     package var reason: String { "the index says: \(message)." }
+
+    package var hint: String? {
+        isNewer ? "Use halcyon of one version for a folder, or give this one another with --cache-dir." : nil
+    }
 
     /// The `errno` with the same cause.
     package var systemCode: Int32 {

@@ -101,6 +101,9 @@ final class SQLiteStatement {
         used = 0
     }
 
+    /// `true` when somebody has changed the tables since it was last asked that: SQLite then prepares a statement anew.
+    var wasPreparedAnew: Bool { sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 1) > 0 }
+
     /// Runs a statement for its effect.
     func run() throws(SQLiteDatabase.Failure) { while try step() {} }
 
