@@ -23,16 +23,16 @@ extension ServerSetting {
         ServerSetting(
             "framing", .framing, "The framing of messages; auto detects it from the first bytes.", \.framing),
         ServerSetting(
-            "memoryLimit", .integer(atLeast: 0, "bytes"),
+            "memoryLimit", .bytes(atLeast: 0),
             "The largest size of the memory tier of each cache, in bytes; 0 keeps nothing in memory.",
             caches: \.memory.costLimit
         ) { $0.limitMemory(to: $1) },
         ServerSetting(
-            "diskLimit", .integer(atLeast: 0, "bytes"),
+            "diskLimit", .bytes(atLeast: 0),
             "The largest size of the disk tier of each cache, in bytes; 0 for no limit.", caches: \.disk.bytesLimit
         ) { $0.limitDisk(to: $1) },
         ServerSetting(
-            "outputLimit", .integer(atLeast: 1, "bytes"),
+            "outputLimit", .bytes(atLeast: 1),
             "The largest size of answers that are made and not yet read by the client, in bytes.", \.outputLimit),
         ServerSetting(
             "durability", .choice,

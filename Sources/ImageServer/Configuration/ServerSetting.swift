@@ -54,7 +54,9 @@ package struct ServerSetting: Sendable {
     package var defaultText: String {
         if let defaultWords { return defaultWords }
         let value = value(ServerConfiguration())
-        guard case .integer(let bytes) = value, form == .integer(unit: "bytes") else { return value.text ?? "none" }
+        guard case .integer(let bytes) = value, form == .integer(unit: SettingForm.bytes) else {
+            return value.text ?? "none"
+        }
         let unit = [("GiB", 1 << 30), ("MiB", 1 << 20)].first { bytes > 0 && bytes % $0.1 == 0 }
         return "\(bytes)" + (unit.map { " (\(bytes / $0.1) \($0.0))" } ?? "")
     }

@@ -17,6 +17,9 @@ package enum SettingForm: Sendable, Equatable {
     /// Any other text, with one word that says what it is.
     case text(String)
 
+    /// The unit of sizes, which are written with larger ones too; see ``ByteSize``.
+    static let bytes = "bytes"
+
     /// The words for the value in the help: its unit, its choices or its kind.
     package var placeholder: String {
         switch self {
@@ -35,7 +38,8 @@ package enum SettingForm: Sendable, Equatable {
         case .boolean:
             guard let value = view.boolean else { throw .expected("a boolean", view) }
             return String(value)
-        case .integer:
+        case .integer(let unit):
+            if unit == Self.bytes, let size = view.string { return size }
             guard let value = view.integer else { throw .expected("an integer", view) }
             return String(value)
         case .number:

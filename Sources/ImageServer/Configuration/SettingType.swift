@@ -34,6 +34,22 @@ extension SettingType where Value: SettingNumber {
     }
 }
 
+extension SettingType<Int> {
+    /// A number of bytes that is not below `smallest`; see ``ByteSize``.
+    static func bytes(atLeast smallest: Int) -> SettingType {
+        SettingType(form: .integer(unit: SettingForm.bytes)) { (text, _) throws(SettingProblem) in
+            guard let number = ByteSize.bytes(text), number >= smallest else {
+                throw SettingProblem(
+                    "must be a number of bytes, at least \(smallest), such as 500000000, 500MB or 2GiB, not \"\(text)\""
+                )
+            }
+            return number
+        } literal: {
+            $0.literal
+        }
+    }
+}
+
 extension SettingType<Double> {
     /// A number of seconds that is not below `smallest`. More than a billion are a billion, which clocks can count.
     static func seconds(atLeast smallest: Int) -> SettingType {

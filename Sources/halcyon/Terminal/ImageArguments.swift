@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ImageServer
 internal import JSONRPC
 
 /// The arguments of the commands that load images.
@@ -17,7 +18,7 @@ struct ImageArguments: ParsableArguments {
 
     @Option(
         name: [.customShort("O"), .long],
-        help: "An option of the protocol, as name=JSON (--option maxBytes=1000000); may be repeated.")
+        help: "An option of the protocol, as name=JSON (--option maxBytes=5MB); may be repeated.")
     var option: [String] = []
 
     func validate() throws {
@@ -46,8 +47,9 @@ struct ImageArguments: ParsableArguments {
             }
             for option in option {
                 let sign = option.firstIndex(of: "=") ?? option.endIndex
-                options.key(String(option[..<sign]))
-                Self.write(value: option[sign...].dropFirst(), to: &options)
+                let name = String(option[..<sign])
+                options.key(name)
+                Self.write(value: option[sign...].dropFirst(), isSize: name.hasSuffix("Bytes"), to: &options)
             }
         }
     }
@@ -59,9 +61,13 @@ struct ImageArguments: ParsableArguments {
     }
 
     /// Writes a value as JSON when it is JSON, otherwise as a string: `--option revalidate=http` needs no quotes.
-    private static func write(value: Substring, to writer: inout JSONWriter) {
+    ///
+    /// - Parameter isSize: `true` for a number of bytes, which may have a unit: `--option maxBytes=5MB`.
+    private static func write(value: Substring, isSize: Bool, to writer: inout JSONWriter) {
         let bytes = Array(value.utf8)
-        if let document = try? JSONDocument(parsing: bytes) {
+        if isSize, let size = ByteSize.bytes(String(value)) {
+            writer.write(size)
+        } else if let document = try? JSONDocument(parsing: bytes) {
             writer.write(document.root)
         } else {
             writer.write(String(value))

@@ -25,7 +25,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("memoryLimit", "-1", "must be an integer, at least 0, not \"-1\""),
+        (
+            "memoryLimit", "-1",
+            "must be a number of bytes, at least 0, such as 500000000, 500MB or 2GiB, not \"-1\""
+        ),
         ("timeout", "0", "must be a number, at least 1, not \"0\""),
         ("cleanInterval", "nan", "must be a number, at least 0, not \"nan\""),
         ("downloadBurst", "1.5", "must be an integer, at least 1, not \"1.5\""),

@@ -53,7 +53,7 @@ import Testing
     @Test(arguments: [
         ("{\"a\":\n 1 x}", "line 2, column"), ("", "it is empty"), ("[]", "must be an object"),
         ("{\"disc\":{}}", "did you mean \"disk\"?"), ("{\"logFile\":5}", "\"logFile\" must be a string"),
-        ("{\"diskLimit\":\"5\"}", "\"diskLimit\" must be an integer"),
+        ("{\"downloadBurst\":\"5\"}", "\"downloadBurst\" must be an integer"),
         ("{\"offline\":\"true\"}", "\"offline\" must be a boolean"),
         ("{\"diskLimits\":5}", "did you mean \"diskLimit\"?"),
         ("{\"disk\":{\"purgeRatio\":2}}", "\"disk.purgeRatio\" must be a number from 0 to 1"),

@@ -184,6 +184,19 @@ struct CommandTests {
         #expect(failed.status == 1 && failed.output.isEmpty && failed.errors.contains("\"code\": -32602"))
     }
 
+    @Test func sizesHaveUnitsWhereverTheyAreGiven() throws {
+        defer { web.stop() }
+        overwrite(scratch.path + "/config.json", ascii(#"{"memoryLimit": "64MiB"}"#))
+        let shown = text(
+            try run("HALCYON_OUTPUT_LIMIT=1.5gb $HALCYON config --json --disk-limit 2GB --config config.json"))
+        #expect(shown.contains("2000000000") && shown.contains("1500000000") && shown.contains("67108864"))
+        let got = try run("$HALCYON get -O maxBytes=1kB $WEB/jpeg-photo.jpg")
+        #expect(got.status == 1 && got.errors.contains("1000"), "\(got.errors)")
+        #expect(try run("$HALCYON get -O maxBytes=1MB $WEB/jpeg-photo.jpg").status == 0)
+        let wrong = try run("$HALCYON config --disk-limit 2XB")
+        #expect(wrong.status == 2 && wrong.errors.contains("500MB or 2GiB, not \"2XB\""))
+    }
+
     @Test func completionsAndManualAreMadeFromTheCommands() throws {
         defer { web.stop() }
         for shell in ["bash", "zsh", "fish"] {

@@ -109,7 +109,7 @@ struct ConfigurationTests {
     @Test func aBadVariableIsRefusedUnlessAFlagComesBeforeIt() throws {
         let environment = ["HALCYON_DISK_LIMIT": "much", "HALCYON_CACHE_DIR": cache]
         let bad = try Command.shell("\"$HALCYON\" </dev/null", environment: environment)
-        #expect(bad.status == 2 && bad.errors.contains("HALCYON_DISK_LIMIT must be an integer"))
+        #expect(bad.status == 2 && bad.errors.contains("HALCYON_DISK_LIMIT must be a number of bytes"))
         let good = try Command.shell("\"$HALCYON\" --disk-limit 5 </dev/null", environment: environment)
         #expect(good.status == 0 && good.errors.isEmpty)
     }
