@@ -49,7 +49,7 @@ enum Launcher {
             return 0
         }
         if let failure = error as? StartFailure {
-            printToStderr("halcyon: \(failure)")
+            complain("\(failure)")
             return 1
         }
         printToStderr(message)

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Terminal
 
 /// Private copies of the descriptors of the protocol, made before any other code can print to them.
 ///
@@ -34,6 +35,9 @@ func printToStderr(_ line: String) {
     let text = Array((line + "\n").utf8)
     _ = write(2, text, text.count)
 }
+
+/// Writes a complaint of a command to stderr, its beginning in red on a terminal.
+func complain(_ sentence: String) { printToStderr("\(Colours.on(2).red("halcyon:")) \(sentence)") }
 
 /// Writes a text to stdout. For commands; the server uses its own descriptor.
 func printToStdout(_ bytes: [UInt8]) {

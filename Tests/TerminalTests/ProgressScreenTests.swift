@@ -22,7 +22,7 @@ struct ProgressScreenTests {
     @Test func onlyTheFirstFewHaveBarsAndTheRestIsCounted() {
         var screen = ProgressScreen(count: 20)
         for number in 0..<12 { screen.note(number, name: "image \(number)", progress(0, of: 10)) }
-        screen.finish(0)
+        screen.finish(0, name: "image 0")
         let lines = screen.lines(width: 80)
         #expect(lines.count == ProgressScreen.limit + 1)
         #expect(lines[0].hasPrefix("image 1 ") && lines.last == "1 of 20 done")
@@ -49,5 +49,43 @@ struct ProgressScreenTests {
         var screen = ProgressScreen(count: 1)
         screen.note(0, name: "images", progress(1, of: 2000), unit: .things)
         #expect(screen.lines(width: 80)[0].hasSuffix("0% of 2,000"))
+    }
+
+    @Test func whatHasFailedIsNotCountedAsDone() {
+        var screen = ProgressScreen(count: 4)
+        screen.note(0, name: "a", progress(5, of: 10))
+        screen.finish(0, name: "a", hasFailed: true)
+        screen.finish(1, name: "b", hasFailed: true)
+        screen.finish(2, name: "c")
+        #expect(screen.lines(width: 80) == ["a failed", "b failed", "1 of 4 done, 2 failed"])
+        // Its error has been shown.
+        screen.dismiss(0)
+        #expect(screen.lines(width: 80) == ["b failed", "1 of 4 done, 2 failed"])
+    }
+
+    @Test func speedAndTheTimeLeftAreShownAsSoonAsTheyAreKnown() {
+        var screen = ProgressScreen(count: 1)
+        screen.note(0, name: "a", progress(0, of: 10_000_000), at: 0)
+        #expect(!screen.lines(width: 80)[0].contains("/s"))
+        for tenth in 1...20 {
+            screen.note(0, name: "a", progress(tenth * 100_000, of: 10_000_000), at: tenth * 100_000_000)
+        }
+        #expect(screen.lines(width: 80)[0].hasSuffix("20% of 10.0 MB  1.00 MB/s       8 s left"))
+        #expect(!screen.lines(width: 60)[0].contains("/s"), "the bar goes first")
+        // Only the last seconds count.
+        for tenth in 21...100 {
+            screen.note(0, name: "a", progress(2_000_000, of: 10_000_000), at: tenth * 100_000_000)
+        }
+        #expect(screen.lines(width: 80)[0].contains("  0 B/s"))
+    }
+
+    @Test func theTimeLeftOfManyIsThatOfTheirNumber() {
+        var screen = ProgressScreen(count: 10)
+        screen.note(0, name: "a", progress(0, of: nil), at: 0)
+        screen.note(0, name: "a", progress(1_000_000, of: nil), at: 2_000_000_000)
+        screen.finish(0, name: "a", at: 2_000_000_000)
+        #expect(screen.lines(width: 80) == ["1 of 10 done, 500 kB/s, 18 s left"])
+        screen.finish(1, name: "b", hasFailed: true, at: 100_000_000_000)
+        #expect(screen.lines(width: 80).last?.hasSuffix("6:40 min left") == true)
     }
 }

@@ -84,7 +84,7 @@ struct SingleRequest {
         session.end()
         guard let reply, !reply.isError, let document = try? JSONDocument(parsing: reply.text) else {
             if options.json, let reply { printToStdout(reply.text + [UInt8(ascii: "\n")]) }
-            printToStderr("halcyon: \(reply?.complaint(about: thing) ?? "\(thing): the engine has ended.")")
+            complain("\(reply?.complaint(about: thing) ?? "\(thing): the engine has ended.")")
             throw Ending.failed
         }
         let text = show(document.root)

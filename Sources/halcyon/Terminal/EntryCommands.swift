@@ -30,7 +30,7 @@ struct ListCommand: ParsableCommand {
         repeat {
             guard let reply = session.dialogue.ask(request(after: cursor)) else { throw Ending.failed }
             guard !reply.isError, let document = try? JSONDocument(parsing: reply.text) else {
-                printToStderr("halcyon: \(reply.complaint(about: "ls"))")
+                complain(reply.complaint(about: "ls"))
                 session.end()
                 throw Ending.failed
             }
@@ -126,12 +126,12 @@ struct RemoveCommand: ParsableCommand {
             if self.session.json { printToStdout(reply.text + [UInt8(ascii: "\n")]) }
             if reply.isError {
                 hasFailed = true
-                printToStderr("halcyon: \(reply.complaint(about: keys[number]))")
+                complain(reply.complaint(about: keys[number]))
             } else if let document = try? JSONDocument(parsing: reply.text),
                 document.root.member("removed")?.boolean != true
             {
                 hasFailed = true
-                printToStderr("halcyon: \(keys[number].forTerminal) is not in the cache.")
+                complain("\(keys[number].forTerminal) is not in the cache.")
             }
         }
         session.end()

@@ -58,6 +58,7 @@ struct GetCommand: ParsableCommand {
         let isWhole = RequestBatch(session.dialogue, requests).run(
             patience: { painter?.delay ?? nil }, pause: { report.draw(&painter) },
             progress: { number, progress in report.note(number, progress, &painter) },
+            arrived: { number, reply in report.arrived(number, reply, &painter) },
             done: { number, reply in report.take(number, reply, &painter) })
         painter = nil
         session.end()

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 internal import Terminal
 
 /// The output of `halcyon get`: the path of each image on stdout, errors on stderr, and progress bars meanwhile.
@@ -13,11 +13,11 @@ struct GetReport {
         self.urls = urls
         self.place = place
         self.json = json
-        screen = ProgressScreen(count: urls.count)
+        screen = ProgressScreen(count: urls.count, colours: .on(2))
     }
 
     mutating func note(_ number: Int, _ progress: Dialogue.Progress, _ painter: inout Painter?) {
-        screen.note(number, name: FilePath.lastName(of: urls[number]), progress)
+        screen.note(number, name: name(number), progress, at: monotonicNanoseconds())
         draw(&painter)
     }
 
@@ -25,27 +25,36 @@ struct GetReport {
         painter?.draw { screen.lines(width: $0) }
     }
 
+    /// Counts an answer, as soon as it is there.
+    mutating func arrived(_ number: Int, _ reply: Dialogue.Reply, _ painter: inout Painter?) {
+        screen.finish(number, name: name(number), hasFailed: reply.isError, at: monotonicNanoseconds())
+        draw(&painter)
+    }
+
+    /// Prints an answer, when all before it are printed.
     mutating func take(_ number: Int, _ reply: Dialogue.Reply, _ painter: inout Painter?) {
-        screen.finish(number)
+        screen.dismiss(number)
         painter?.erase()
+        defer { draw(&painter) }
         if json { printToStdout(reply.text + [UInt8(ascii: "\n")]) }
-        guard !reply.isError, let path = reply.path else { return fail(urls[number], reply) }
+        guard !reply.isError, let path = reply.path else { return fail(reply.complaint(about: urls[number])) }
         do throws(StartFailure) {
             let shown = try place?.take(path, from: urls[number]) ?? path
             if !json, shown != OutputPlace.stream { printToStdout(Array((shown + "\n").utf8)) }
             if place == nil, let reason = reply.notStored {
                 let sentence = "its file will go soon, for the cache does not keep it (\(reason)); --output copies it"
-                printToStderr("halcyon: \(urls[number].forTerminal): \(sentence)")
+                complain("\(urls[number].forTerminal): \(sentence)")
             }
         } catch {
-            hasFailed = true
-            printToStderr("halcyon: \(error.description)")
+            fail(error.description)
         }
     }
 
-    private mutating func fail(_ url: String, _ reply: Dialogue.Reply) {
+    private func name(_ number: Int) -> String { FilePath.lastName(of: urls[number]) }
+
+    private mutating func fail(_ complaint: String) {
         hasFailed = true
-        printToStderr("halcyon: \(reply.complaint(about: url))")
+        complain(complaint)
     }
 }
 
@@ -53,6 +62,7 @@ extension Dialogue.Reply {
     /// The error message, with its hint when there is one.
     func complaint(about thing: String) -> String {
         guard let message else { return "\(thing.forTerminal): there is no file of it." }
-        return (message + (hint.map { " " + $0 } ?? "")).forTerminal
+        guard let hint, !message.hasSuffix(hint) else { return message.forTerminal }
+        return (message + " " + hint).forTerminal
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import JSONRPC
+internal import Platform
 internal import Terminal
 
 /// Loads images into the cache before they are needed.
@@ -33,12 +34,12 @@ struct PrefetchCommand: ParsableCommand {
             image.write(to: &params)
         }
         var painter = quiet ? nil : Painter(on: 2)
-        var screen = ProgressScreen(count: 1)
+        var screen = ProgressScreen(count: 1, colours: .on(2))
         var reply: Dialogue.Reply?
         let isWhole = RequestBatch(session.dialogue, [request]).run(
             patience: { painter?.delay ?? nil }, pause: { painter?.draw { screen.lines(width: $0) } },
             progress: { _, progress in
-                screen.note(0, name: "\(urls.count) images", progress, unit: .things)
+                screen.note(0, name: "\(urls.count) images", progress, unit: .things, at: monotonicNanoseconds())
                 painter?.draw { screen.lines(width: $0) }
             }, done: { reply = $1 })
         painter = nil
@@ -50,7 +51,7 @@ struct PrefetchCommand: ParsableCommand {
     private func report(_ reply: Dialogue.Reply) throws {
         if session.json { printToStdout(reply.text + [UInt8(ascii: "\n")]) }
         guard !reply.isError, let document = try? JSONDocument(parsing: reply.text) else {
-            printToStderr("halcyon: \(reply.complaint(about: file))")
+            complain(reply.complaint(about: file))
             throw Ending.failed
         }
         let result = document.root
@@ -61,13 +62,13 @@ struct PrefetchCommand: ParsableCommand {
         }
         for index in 0..<count("failed") {
             let message = result.member("failed")?.element(index)?.member("error")?.member("message")?.string
-            if let message { printToStderr("halcyon: \(message.forTerminal)") }
+            if let message { complain(message.forTerminal) }
         }
         for index in 0..<count("notStored") {
             guard let image = result.member("notStored")?.element(index), let url = image.member("url")?.string,
                 let reason = image.member("stored")?.string
             else { continue }
-            printToStderr("halcyon: \(url.forTerminal): loaded, but the cache does not keep it (\(reason))")
+            complain("\(url.forTerminal): loaded, but the cache does not keep it (\(reason))")
         }
         if count("failed") > 0 { throw Ending.failed }
     }

@@ -18,11 +18,13 @@ struct RequestBatch {
     /// - Parameters:
     ///   - patience: The milliseconds to wait for the next message before `pause` is called; `nil` to wait without limit.
     ///   - progress: Called with the progress of a request and its index among the requests.
+    ///   - arrived: Called with each answer, as soon as it is there.
     ///   - done: Called with each answer, in the order of the requests.
     /// - Returns: `true` when every request was answered.
     func run(
         patience: () -> Int? = { nil }, pause: () -> Void = {},
-        progress: (Int, Dialogue.Progress) -> Void = { _, _ in }, done: (Int, Dialogue.Reply) -> Void
+        progress: (Int, Dialogue.Progress) -> Void = { _, _ in },
+        arrived: (Int, Dialogue.Reply) -> Void = { _, _ in }, done: (Int, Dialogue.Reply) -> Void
     ) -> Bool {
         var places: [Int: Int] = [:]
         var early: [Int: Dialogue.Reply] = [:]
@@ -36,6 +38,7 @@ struct RequestBatch {
             case .progress(let id, let value): if let place = places[id] { progress(place, value) }
             case .reply(let id, let reply):
                 guard let place = places.removeValue(forKey: id) else { continue }
+                arrived(place, reply)
                 early[place] = reply
                 while let reply = early.removeValue(forKey: finished) {
                     done(finished, reply)
