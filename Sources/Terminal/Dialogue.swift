@@ -44,6 +44,10 @@ public final class Dialogue {
         public let text: [UInt8]
         /// The path of the image in the result; `nil` when there is none.
         public let path: String?
+        /// The format of the image in the result; `nil` when there is none.
+        public let format: String?
+        /// The size of that image as it is displayed, in pixels; `nil` when it is not known.
+        public let size: (width: Int, height: Int)?
         /// The reason why no tier keeps the image; `nil` when one keeps it, or when nothing was to be stored.
         public let notStored: String?
         /// The error's message; `nil` when there is none.
@@ -57,6 +61,10 @@ public final class Dialogue {
             writer.write(view)
             text = writer.bytes
             path = view.member("path")?.string
+            format = view.member("format")?.string
+            let width = view.member("displayWidth")?.integer ?? view.member("width")?.integer
+            let height = view.member("displayHeight")?.integer ?? view.member("height")?.integer
+            if let width, let height { size = (width, height) } else { size = nil }
             notStored = view.member("stored")?.string
             message = view.member("message")?.string
             hint = view.member("data")?.member("hint")?.string

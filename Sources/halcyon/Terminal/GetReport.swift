@@ -31,7 +31,7 @@ struct GetReport {
         draw(&painter)
     }
 
-    /// Prints an answer, when all before it are printed.
+    /// Prints an answer, when all before it are printed. Each has one line, so that lines of output match those of input.
     mutating func take(_ number: Int, _ reply: Dialogue.Reply, _ painter: inout Painter?) {
         screen.dismiss(number)
         painter?.erase()
@@ -54,6 +54,7 @@ struct GetReport {
 
     private mutating func fail(_ complaint: String) {
         hasFailed = true
+        if !json, place?.isStream != true { printToStdout([UInt8(ascii: "\n")]) }
         complain(complaint)
     }
 }

@@ -3,33 +3,54 @@ internal import ImageEngine
 
 /// The destination that `--output` names: a file, a folder, or standard output.
 struct OutputPlace {
-    private enum Kind { case file, folder, stream }
+    private enum Kind { case file, folder, stream, device }
 
     /// The name of standard output, as on the command line.
     static let stream = "-"
 
     private let path: String
     private let kind: Kind
+    /// `true` when files that are there are replaced.
+    private let replaces: Bool
     /// The names that are taken: images of different servers may have the same one.
     private var names: Set<String> = []
 
-    init(_ path: String, count: Int) throws {
+    /// - Parameters:
+    ///   - count: The number of images.
+    ///   - replaces: `true` when files that are there are replaced.
+    init(_ path: String, count: Int, replaces: Bool) throws {
         var status = stat()
-        let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        let kind = stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
         if path == Self.stream {
-            kind = .stream
-        } else if isFolder {
-            kind = .folder
+            self.kind = .stream
+        } else if kind == S_IFDIR {
+            self.kind = .folder
+        } else if let kind, kind != S_IFREG, count == 1 {
+            self.kind = .device
         } else if path.hasSuffix("/") || count > 1 {
             guard mkdir(path, 0o777) == 0 else {
                 throw StartFailure(description: "The folder \(path) cannot be made: \(Self.reason).")
             }
-            kind = .folder
+            self.kind = .folder
         } else {
-            kind = .file
+            self.kind = .file
+            // Before anything is loaded.
+            if !replaces, kind != nil { throw Self.inTheWay(path) }
         }
-        self.path = path
+        (self.path, self.replaces) = (path, replaces)
     }
+
+    /// The format that the name of a file tells; `nil` for other places.
+    var format: ImageFormat? { kind == .file ? Self.format(path) : nil }
+
+    /// The format that a name tells; `nil` when it tells none.
+    static func format(_ name: String) -> ImageFormat? {
+        let parts = (name.split(separator: "/").last ?? "").split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count > 1 ? parts.last.flatMap { ImageFormat(fileExtension: String($0)) } : nil
+    }
+
+    /// `true` for standard output.
+    var isStream: Bool { kind == .stream }
 
     /// Copies an image to the destination.
     ///
@@ -39,6 +60,12 @@ struct OutputPlace {
         case .stream:
             try copy(source, to: 1, called: "standard output")
             return Self.stream
+        case .device:
+            let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw Self.failure(path) }
+            defer { close(descriptor) }
+            try copy(source, to: descriptor, called: path)
+            return path
         case .file: return try copy(source, to: path)
         case .folder:
             return try copy(source, to: (path.hasSuffix("/") ? path : path + "/") + name(of: url, source))
@@ -69,11 +96,15 @@ struct OutputPlace {
             unlink(draft)
             throw error
         }
-        guard rename(draft, target) == 0 else {
-            let failure = Self.failure(target)
-            unlink(draft)
-            throw failure
+        defer { unlink(draft) }
+        if !replaces {
+            // Fails where there is a file, also one that has just come.
+            if link(draft, target) == 0 { return target }
+            // Not every file system has names for one file: then it is looked for first.
+            var status = stat()
+            if errno == EEXIST || lstat(target, &status) == 0 { throw Self.inTheWay(target) }
         }
+        guard rename(draft, target) == 0 else { throw Self.failure(target) }
         return target
     }
 
@@ -97,6 +128,10 @@ struct OutputPlace {
                 done += written
             }
         }
+    }
+
+    private static func inTheWay(_ path: String) -> StartFailure {
+        StartFailure(description: "\(path) already exists: choose another name, or replace it with --force.")
     }
 
     private static func failure(_ path: String) -> StartFailure {

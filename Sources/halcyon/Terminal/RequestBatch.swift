@@ -18,15 +18,18 @@ struct RequestBatch {
     /// - Parameters:
     ///   - patience: The milliseconds to wait for the next message before `pause` is called; `nil` to wait without limit.
     ///   - progress: Called with the progress of a request and its index among the requests.
-    ///   - arrived: Called with each answer, as soon as it is there.
-    ///   - done: Called with each answer, in the order of the requests.
+    ///   - follow: Called with the first answer to each request: returns the request whose answer counts instead.
+    ///   - arrived: Called with each answer that counts, as soon as it is there.
+    ///   - done: Called with each answer that counts, in the order of the requests.
     /// - Returns: `true` when every request was answered.
     func run(
         patience: () -> Int? = { nil }, pause: () -> Void = {},
         progress: (Int, Dialogue.Progress) -> Void = { _, _ in },
+        follow: (Int, Dialogue.Reply) -> Dialogue.Request? = { _, _ in nil },
         arrived: (Int, Dialogue.Reply) -> Void = { _, _ in }, done: (Int, Dialogue.Reply) -> Void
     ) -> Bool {
         var places: [Int: Int] = [:]
+        var followed: Set<Int> = []
         var early: [Int: Dialogue.Reply] = [:]
         var (next, finished) = (0, 0)
         while finished < requests.count {
@@ -38,6 +41,10 @@ struct RequestBatch {
             case .progress(let id, let value): if let place = places[id] { progress(place, value) }
             case .reply(let id, let reply):
                 guard let place = places.removeValue(forKey: id) else { continue }
+                if followed.insert(place).inserted, let next = follow(place, reply) {
+                    places[dialogue.send(next)] = place
+                    continue
+                }
                 arrived(place, reply)
                 early[place] = reply
                 while let reply = early.removeValue(forKey: finished) {

@@ -107,7 +107,10 @@ struct CommandTests {
     @Test func theCommandLineIsJudgedBeforeAnythingIsDone() throws {
         defer { web.stop() }
         for line in [
-            "get", "get --resize 12 $WEB/a", "get --resize 0x5 $WEB/a", "get --key a $WEB/a $WEB/b",
+            "get", "get --resize 12y $WEB/a", "get --resize 200% $WEB/a", "get --resize x $WEB/a",
+            "get --crop 5x $WEB/a",
+            "get --quality 50 $WEB/a", "get --quality 0 --format webp $WEB/a", "get --resize 0x5 $WEB/a",
+            "get --key a $WEB/a $WEB/b",
             "get -H nonsense $WEB/a",
             "get -O nonsense $WEB/a", "get -o - $WEB/a $WEB/b", "call ping '{bad'", "call ping 1", "rm", "nonsense",
             "completions tcsh", "ls --timeout never",

@@ -1,0 +1,119 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `halcyon get` by the built binary: what it makes of images, and where it puts them.
+@Suite(.onThreads)
+struct GetCommandTests {
+    private let scratch: TemporaryFolder
+    private let web: LocalServer
+
+    init() throws {
+        scratch = try TemporaryFolder()
+        let files = try Dictionary(
+            uniqueKeysWithValues: ["png-rgb.png", "jpeg-photo.jpg"].map { ("/" + $0, try Fixtures.bytes($0)) })
+        web = try LocalServer { request in
+            let path = String(request.path.prefix { $0 != "?" })
+            return files[path].map { .reply(200, [:], $0) } ?? .reply(404, [:], [])
+        }
+    }
+
+    private func run(_ line: String, input: String = "") throws -> Command {
+        try Command.shell(
+            line, input: Array(input.utf8), directory: scratch.path,
+            environment: ["HALCYON_CACHE_DIR": scratch.path + "/cache", "WEB": web.url("")])
+    }
+
+    private func text(_ command: Command) -> String { String(decoding: command.output, as: UTF8.self) }
+
+    private func file(_ path: String) -> [UInt8] {
+        [UInt8](FileManager.default.contents(atPath: scratch.path + "/" + path) ?? Data())
+    }
+
+    @Test func theNameOfTheOutputTellsTheFormat() throws {
+        defer { web.stop() }
+        #expect(try run("$HALCYON get -o a.webp $WEB/png-rgb.png").status == 0)
+        #expect(file("a.webp").starts(with: ascii("RIFF")))
+        #expect(try run("$HALCYON get -o b.PNG $WEB/jpeg-photo.jpg").status == 0)
+        #expect(file("b.PNG").starts(with: [0x89, 0x50]))
+        // What has the format already is copied as it is, unless something else is asked for.
+        #expect(try run("$HALCYON get -o c.jpeg $WEB/jpeg-photo.jpg").status == 0)
+        #expect(file("c.jpeg") == (try Fixtures.bytes("jpeg-photo.jpg")))
+        #expect(try run("$HALCYON get -o d.jpg --quality 5 $WEB/jpeg-photo.jpg").status == 0)
+        #expect((1..<file("c.jpeg").count / 2).contains(file("d.jpg").count))
+        #expect(try run("$HALCYON get -o e --resize 20 $WEB/jpeg-photo.jpg").status == 0)
+        #expect(file("e").starts(with: [0xFF, 0xD8]))
+        #expect(try run("$HALCYON get -o f.bin --format gif $WEB/png-rgb.png").status == 0)
+        #expect(file("f.bin").starts(with: ascii("GIF8")))
+    }
+
+    @Test func aFileThatIsThereIsKeptUnlessForced() throws {
+        defer { web.stop() }
+        overwrite(scratch.path + "/mine.png", ascii("mine"))
+        let refused = try run("$HALCYON get -o mine.png $WEB/png-rgb.png")
+        #expect(refused.status == 1 && refused.errors.contains("mine.png already exists"), "\(refused.errors)")
+        #expect(refused.errors.contains("--force") && file("mine.png") == ascii("mine") && web.requests.isEmpty)
+        #expect(try run("$HALCYON get --force -o mine.png $WEB/png-rgb.png").status == 0)
+        #expect(file("mine.png") == (try Fixtures.bytes("png-rgb.png")))
+        // In a folder only those that are there are left out.
+        mkdir(scratch.path + "/all", 0o700)
+        overwrite(scratch.path + "/all/png-rgb.png", ascii("mine"))
+        let some = try run("$HALCYON get -o all $WEB/png-rgb.png $WEB/jpeg-photo.jpg")
+        #expect(some.status == 1 && text(some) == "\nall/jpeg-photo.jpg\n" && file("all/png-rgb.png") == ascii("mine"))
+        #expect(some.errors.contains("all/png-rgb.png already exists"))
+        // What is no file is written into.
+        mkfifo(scratch.path + "/pipe", 0o600)
+        let piped = try run("cat pipe & $HALCYON get -o pipe $WEB/png-rgb.png > /dev/null; wait")
+        #expect(piped.output == (try Fixtures.bytes("png-rgb.png")))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path + "/all").count == 2, "no drafts")
+    }
+
+    /// The picture is 64 wide and 48 high.
+    @Test(arguments: [
+        ("--resize 32", 32, 24), ("--resize 32x", 32, 24), ("--resize x24", 32, 24), ("--resize 16x16", 16, 12),
+        ("--resize 50%", 32, 24), ("--resize 1000", 64, 48), ("--resize 0.1%", 1, 1), ("--crop 20x10", 20, 10),
+        ("--crop 32x32 --resize 50%", 16, 16), ("--rotate 90", 48, 64), ("--rotate 90 --resize 32", 24, 32),
+    ])
+    func sizesAreWrittenInSeveralWays(_ flags: String, _ width: Int, _ height: Int) throws {
+        defer { web.stop() }
+        let whole = try #require(run("$HALCYON get --json --resize 64x48 $WEB/jpeg-photo.jpg").lines.first)
+        #expect(whole["width"]?.integer == 64 && whole["height"]?.integer == 48)
+        let path = try #require(whole["path"]?.string)
+        let got = try run("$HALCYON get --json \(flags) \(path)")
+        #expect(got.status == 0, "\(got.errors)")
+        let made = try #require(got.lines.first)
+        #expect(made["width"]?.integer == width && made["height"]?.integer == height)
+    }
+
+    @Test func linesOfOutputMatchThoseOfInput() throws {
+        defer { web.stop() }
+        let list = ["/png-rgb.png", "/none.png", "/jpeg-photo.jpg"].map { web.url($0) }.joined(separator: "\n")
+        let got = try run("$HALCYON get -", input: list)
+        let lines = text(got).split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(got.status == 1)
+        #expect(lines.map { $0.split(separator: ".").last.map(String.init) ?? "" } == ["png", "", "jpg", ""])
+        #expect(try run("$HALCYON get --json -", input: list).lines.count == 3)
+    }
+
+    /// A terminal shows no bytes, and what is red elsewhere is not where that is unwanted.
+    @Test func aTerminalGetsNoBytesAndItsColoursOnlyIfWanted() throws {
+        defer { web.stop() }
+        func shown(_ line: String, _ variables: String = "") throws -> String {
+            let record = scratch.path + "/typescript"
+            let settings = "HALCYON_CACHE_DIR=\(scratch.path)/cache TERM=xterm \(variables)"
+            let process = try Spawn.background([
+                "script", "-qefc", "\(settings) \(ServerProcess.binary) \(line)", record,
+            ])
+            let code = Spawn.wait(for: process)
+            return String(decoding: FileManager.default.contents(atPath: record) ?? Data(), as: UTF8.self) + "\(code)"
+        }
+        let bytes = try shown("get -o - \(web.url("/png-rgb.png"))")
+        #expect(bytes.contains("--force") && bytes.hasSuffix("2") && !bytes.contains("IHDR"))
+        #expect(try shown("get --force -o - \(web.url("/png-rgb.png"))").contains("IHDR"))
+        let red = "\u{1B}[31mhalcyon:\u{1B}[39m"
+        #expect(try shown("get \(web.url("/none.png"))").contains(red))
+        #expect(try !shown("get \(web.url("/none.png"))", "NO_COLOR=1").contains("\u{1B}[31m"))
+        #expect(try run("$HALCYON get $WEB/none.png").errors.hasPrefix("halcyon: "))
+    }
+}
