@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import ImageServer
+internal import Terminal
 
 /// The command line of the program.
 struct HalcyonCommand: ParsableCommand {
@@ -25,6 +26,17 @@ struct HalcyonCommand: ParsableCommand {
                 ]),
         ],
         defaultSubcommand: ServeCommand.self)
+}
+
+extension HalcyonCommand {
+    /// Throws for a command that there is none of: the server, which is started without one, would take it for a flag of its own.
+    static func check(_ words: [String]) throws {
+        guard let word = words.first, !word.hasPrefix("-") else { return }
+        let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+        if names.contains(word) { return }
+        let likely = nearestName(to: word, in: names).map { "; did you mean \"\($0)\"?" } ?? "."
+        throw ValidationError("There is no command \"\(word.forTerminal)\"\(likely) halcyon --help lists all.")
+    }
 }
 
 /// Answers requests until the input ends.

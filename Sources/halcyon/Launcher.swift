@@ -16,6 +16,7 @@ enum Launcher {
             let words = try ProgramArguments.all
             // With no arguments there is nothing to parse, and the parser costs a millisecond of every start.
             if words.isEmpty { return try ServeSession(settings: ServerSettings()).run() }
+            try HalcyonCommand.check(words)
             let command = try HalcyonCommand.parseAsRoot(words)
             if let serve = command as? ServeCommand {
                 return try ServeSession(settings: serve.options.settings()).run()

@@ -1,7 +1,7 @@
 /// The most likely intended name for a misspelt one: at most a third of its letters away, ignoring case.
 ///
 /// - Complexity: O(*names* × *letters*²), only for errors.
-func nearestName(to name: String, in names: [String]) -> String? {
+package func nearestName(to name: String, in names: [String]) -> String? {
     guard name.utf8.count <= 64 else { return nil }
     let wanted = Array(name.lowercased().utf8)
     let limit = max(1, (wanted.count + 1) / 3)

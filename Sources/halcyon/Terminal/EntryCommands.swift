@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ImageEngine
 internal import JSONRPC
 internal import Terminal
 
@@ -13,7 +14,7 @@ struct ListCommand: ParsableCommand {
     @Option(help: "Only those from this host.")
     var host: String?
 
-    @Option(help: "Only those of this format.")
+    @Option(help: "Only those of this format.", completion: .list(ImageFormat.allCases.map(\.rawValue)))
     var format: String?
 
     @Option(help: "Only those that were stored at least so many seconds ago.")
@@ -22,11 +23,33 @@ struct ListCommand: ParsableCommand {
     @Option(help: "Only those that were stored at most so many seconds ago.")
     var maxAge: Int?
 
+    @Option(
+        help: """
+            The order: first the largest (size), the last used (used) or the last stored (stored). Default: none, each page as \
+            soon as it is read.
+            """)
+    var sort: SortOrder?
+
     @OptionGroup var session: SessionOptions
+
+    /// What the entries are sorted by.
+    enum SortOrder: String, ExpressibleByArgument, CaseIterable {
+        case size, used, stored
+    }
+
+    /// An entry as it is printed: one line of JSON, or the cells of a row.
+    private struct Line {
+        let cells: [String]
+        /// Sorts by it: the largest first.
+        let rank: Rank
+
+        enum Rank: Comparable { case number(Int), text(String) }
+    }
 
     func run() throws {
         let session = try session.session()
         var cursor: String?
+        var lines: [Line] = []
         repeat {
             guard let reply = session.dialogue.ask(request(after: cursor)) else { throw Ending.failed }
             guard !reply.isError, let document = try? JSONDocument(parsing: reply.text) else {
@@ -34,10 +57,16 @@ struct ListCommand: ParsableCommand {
                 session.end()
                 throw Ending.failed
             }
-            show(document.root)
+            lines += self.lines(document.root)
+            // Without an order each page is printed as it comes.
+            if sort == nil {
+                show(lines)
+                lines = []
+            }
             cursor = document.root.member("cursor")?.string
         } while cursor != nil
         session.end()
+        show(lines.sorted { $0.rank > $1.rank })
     }
 
     private func request(after cursor: String?) -> Dialogue.Request {
@@ -52,22 +81,37 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    private func show(_ result: borrowing JSONView) {
-        guard let entries = result.member("entries") else { return }
-        var rows: [[String]] = []
+    private func lines(_ result: borrowing JSONView) -> [Line] {
+        guard let entries = result.member("entries") else { return [] }
+        var lines: [Line] = []
         for index in 0..<entries.count {
             guard let entry = entries.element(index) else { continue }
+            var cells: [String] = []
             if session.json {
                 var writer = JSONWriter()
                 writer.write(entry)
-                printToStdout(writer.bytes + [UInt8(ascii: "\n")])
+                cells = [String(decoding: writer.bytes, as: UTF8.self)]
             } else {
-                rows.append(Self.row(entry))
+                cells = Self.row(entry)
             }
+            lines.append(Line(cells: cells, rank: rank(of: entry)))
         }
-        if !rows.isEmpty {
-            printToStdout(Array(TextTable.columns(rows, [.right, .right, .left, .left, .left]).utf8))
+        return lines
+    }
+
+    private func rank(of entry: borrowing JSONView) -> Line.Rank {
+        switch sort {
+        case nil: .number(0)
+        case .size: .number(entry.member("byteCount")?.integer ?? 0)
+        case .used: .text(entry.member("usedAt")?.string ?? "")
+        case .stored: .text(entry.member("storedAt")?.string ?? "")
         }
+    }
+
+    private func show(_ lines: [Line]) {
+        if lines.isEmpty { return }
+        if session.json { return printToStdout(Array(lines.flatMap { $0.cells[0].utf8 + [UInt8(ascii: "\n")] })) }
+        printToStdout(Array(TextTable.columns(lines.map(\.cells), [.right, .right, .left, .left, .left]).utf8))
     }
 
     private static func row(_ entry: borrowing JSONView) -> [String] {
@@ -87,7 +131,7 @@ struct InfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info", abstract: "Tell all that is known about a cached image, without loading it.")
 
-    @Argument(help: "The key: the URL, unless another was given.")
+    @Argument(help: "The key: the URL, unless another was given.", completion: .custom(CachedKeys.completions))
     var key: String
 
     @OptionGroup var session: SessionOptions
@@ -103,7 +147,8 @@ struct RemoveCommand: ParsableCommand {
         commandName: "rm", abstract: "Remove images from the cache.",
         discussion: "What is not there is told, and counts as a failure.")
 
-    @Argument(help: "Keys; - reads them from standard input, one a line.")
+    @Argument(
+        help: "Keys; - reads them from standard input, one a line.", completion: .custom(CachedKeys.completions))
     var keys: [String]
 
     @Flag(help: "Remove everything made from them by processors too.")

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ImageEngine
 internal import ImageServer
 internal import JSONRPC
 
@@ -10,7 +11,9 @@ struct ImageArguments: ParsableArguments {
     @Flag(help: "Answer from the cache only.")
     var onlyCached = false
 
-    @Option(help: "Whether what is cached is checked with its server: never, ifExpired, always or http.")
+    @Option(
+        help: "Whether what is cached is checked with its server: never, ifExpired, always or http.",
+        completion: .list(Revalidation.allCases.map(\.rawValue)))
     var revalidate: String?
 
     @Option(name: [.customShort("H"), .long], help: "A header of the request, as 'Name: value'; may be repeated.")

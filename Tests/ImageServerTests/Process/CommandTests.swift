@@ -187,6 +187,15 @@ struct CommandTests {
         #expect(failed.status == 1 && failed.output.isEmpty && failed.errors.contains("\"code\": -32602"))
     }
 
+    @Test(arguments: [("foo", nil), ("prefetsch", "prefetch"), ("List", nil), ("verfy", "verify"), ("gte", "get")])
+    func aCommandThatIsNoneIsSaidWithTheNearest(_ word: String, _ nearest: String?) throws {
+        defer { web.stop() }
+        let got = try run("$HALCYON \(word) x")
+        #expect(got.status == 2 && got.output.isEmpty && got.errors.contains("There is no command \"\(word)\""))
+        #expect(got.errors.contains("did you mean") == (nearest != nil))
+        if let nearest { #expect(got.errors.contains("did you mean \"\(nearest)\"?")) }
+    }
+
     @Test func sizesHaveUnitsWhereverTheyAreGiven() throws {
         defer { web.stop() }
         overwrite(scratch.path + "/config.json", ascii(#"{"memoryLimit": "64MiB"}"#))
@@ -198,6 +207,45 @@ struct CommandTests {
         #expect(try run("$HALCYON get -O maxBytes=1MB $WEB/jpeg-photo.jpg").status == 0)
         let wrong = try run("$HALCYON config --disk-limit 2XB")
         #expect(wrong.status == 2 && wrong.errors.contains("500MB or 2GiB, not \"2XB\""))
+    }
+
+    @Test func theListIsSortedAsWanted() throws {
+        defer { web.stop() }
+        _ = try run("$HALCYON get $WEB/png-rgb.png $WEB/gif-animated.gif $WEB/jpeg-photo.jpg")
+        func sizes(_ flags: String) throws -> [Int] {
+            try run("$HALCYON ls --json \(flags)").lines.compactMap { $0["byteCount"]?.integer }
+        }
+        let plain = try sizes("")
+        #expect(try sizes("--sort size") == plain.sorted(by: >) && plain.count == 3)
+        for order in ["used", "stored"] {
+            let times = try run("$HALCYON ls --json --sort \(order)").lines.compactMap { $0["\(order)At"]?.string }
+            #expect(times.count == 3 && times == times.sorted(by: >))
+        }
+        #expect(text(try run("$HALCYON ls --sort size")).split(separator: "\n").count == 3)
+        #expect(try run("$HALCYON ls --sort colour").status == 2)
+    }
+
+    /// Bash asks the program itself for keys.
+    @Test func valuesAreCompletedToo() throws {
+        defer { web.stop() }
+        _ = try run("$HALCYON get --key first $WEB/png-rgb.png && $HALCYON get --key other $WEB/png-rgb.png")
+        func completions(_ words: [String]) throws -> Set<String> {
+            let list = words.map { "'\($0)'" }.joined(separator: " ")
+            let script = """
+                . ./completions; COMP_WORDS=(\(list)); COMP_CWORD=\(words.count - 1); COMP_LINE="${COMP_WORDS[*]}"
+                COMP_POINT=${#COMP_LINE}
+                _halcyon halcyon "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"; printf '%s\\n' "${COMPREPLY[@]}"
+                """
+            overwrite(scratch.path + "/script", ascii(script))
+            let folder = URL(fileURLWithPath: ServerProcess.binary).deletingLastPathComponent().path
+            let got = try run("$HALCYON completions bash > completions; PATH=\(folder):$PATH bash script")
+            return Set(text(got).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
+        }
+        #expect(
+            try completions(["halcyon", "get", "--revalidate", ""]).isSuperset(of: ["never", "ifExpired", "http"]))
+        #expect(try completions(["halcyon", "get", "--format", "w"]) == ["webp"])
+        #expect(try completions(["halcyon", "rm", ""]).isSuperset(of: ["first", "other"]))
+        #expect(try completions(["halcyon", "info", "fi"]) == ["first"])
     }
 
     @Test func completionsAndManualAreMadeFromTheCommands() throws {
