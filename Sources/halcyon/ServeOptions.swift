@@ -55,8 +55,12 @@ struct ServeOptions: ParsableArguments, CustomReflectable {
     func settings() throws -> ServerSettings { try ServerSettings(given: given, file: file) }
 
     /// The settings of a command, which lives for a moment: no cleaning of the caches unless a flag asks for it.
-    func commandSettings() throws -> ServerSettings {
-        try ServerSettings(given: ["cleanInterval": "0"].merging(given) { _, given in given }, file: file)
+    ///
+    /// - Parameter isVerbose: `true` for a log of all that is done, unless a flag says otherwise.
+    func commandSettings(isVerbose: Bool = false) throws -> ServerSettings {
+        var usual = ["cleanInterval": "0"]
+        if isVerbose { usual["logLevel"] = "debug" }
+        return try ServerSettings(given: usual.merging(given) { _, given in given }, file: file)
     }
 }
 

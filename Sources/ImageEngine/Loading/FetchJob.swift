@@ -73,6 +73,7 @@ final class FetchJob: DownloadOwner, DownloadCaller {
         switch result {
         case .success(let download):
             claim.noteBody()
+            RequestLog.downloaded(download, plan.request.url, nanoseconds: engine.now - plan.started)
             let isBrief = download.body.isInMemory && plan.storedCandidate == nil && plan.request.method == .get
             let isLong = download.body.count > BodySpool.memoryLimit
             engine.pool.submit(briefFor: isBrief ? plan.cache.ifBrief : nil, isLong: isLong) { [self] in
@@ -83,7 +84,9 @@ final class FetchJob: DownloadOwner, DownloadCaller {
         // In a task instead of on the reporting thread, because a waiting request may start again at once.
         case .failure(Interruption.isBusy): run { [self] in try await waitForOthers() }
         case .failure(Interruption.isStored): run { [self] in answerOrDownload() }
-        case .failure(let error): run { throw error }
+        case .failure(let error):
+            RequestLog.failed(error, plan.request.url)
+            run { throw error }
         }
     }
 

@@ -28,6 +28,7 @@ struct ImageLoad: Sendable {
     /// - Returns: The function that stops the load.
     func start(end: @escaping ImageTask.End) -> Stop {
         let options = request.options
+        RequestLog.miss(url)
         guard options.mayTakeSeveralAttempts else { return SourceAttempt(self, at: url, end: end).start(outgoing) }
         // The delegate is asked again before each further attempt.
         let first = Once(outgoing)

@@ -54,7 +54,8 @@ struct GetCommand: ParsableCommand {
         let place = try output.map { try OutputPlace($0, count: urls.count, replaces: force) }
         let session = try session.session()
         var report = GetReport(urls: urls, place: place, json: self.session.json)
-        var painter = quiet ? nil : Painter(on: 2)
+        // Lines of the log would fall among the bars.
+        var painter = quiet || self.session.verbose ? nil : Painter(on: 2)
         let steps = change.steps(ending: place?.format)
         let isWhole = RequestBatch(session.dialogue, urls.map { request($0, steps ?? "") }).run(
             patience: { painter?.delay ?? nil }, pause: { report.draw(&painter) },

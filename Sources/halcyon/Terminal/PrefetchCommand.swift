@@ -33,7 +33,8 @@ struct PrefetchCommand: ParsableCommand {
             if let maxConcurrent { params.field("maxConcurrent", maxConcurrent) }
             image.write(to: &params)
         }
-        var painter = quiet ? nil : Painter(on: 2)
+        // Lines of the log would fall among the bars.
+        var painter = quiet || self.session.verbose ? nil : Painter(on: 2)
         var screen = ProgressScreen(count: 1, colours: .on(2))
         var reply: Dialogue.Reply?
         let isWhole = RequestBatch(session.dialogue, [request]).run(

@@ -47,11 +47,16 @@ struct SessionOptions: ParsableArguments {
     @Flag(help: "Print JSON: results as the protocol has them, one a line.")
     var json = false
 
+    @Flag(
+        name: [.short, .long], help: "Log each image that was not cached, and each download (--log-level debug)."
+    )
+    var verbose = false
+
     @OptionGroup(visibility: .hidden) var server: ServeOptions
 
     /// A server with these settings.
     func session() throws -> Session {
-        try Session(server.commandSettings())
+        try Session(server.commandSettings(isVerbose: verbose))
     }
 }
 

@@ -96,6 +96,21 @@ struct GetCommandTests {
         #expect(try run("$HALCYON get --json -", input: list).lines.count == 3)
     }
 
+    @Test func verboseTellsOfEachMissAndEachDownload() throws {
+        defer { web.stop() }
+        let secret = web.url("/png-rgb.png").replacing("http://", with: "http://ann:word@") + "?token=x"
+        let gone = secret.replacing("png-rgb", with: "none")
+        let first = try run("$HALCYON get -v '\(secret)' '\(gone)'")
+        let lines = first.errors.split(separator: "\n").filter { $0.contains(" debug ") }
+        func count(_ words: String) -> Int { lines.count { $0.contains(words) } }
+        #expect(count("not answered from the cache") == 2 && count(": downloaded") == 1 && count("not downloaded") == 1)
+        #expect(count("url=\(web.url("/png-rgb.png"))") == 2, "\(first.errors)")
+        #expect(count("error=invalidStatusCode") == 1 && count("token") == 0 && count("word") == 0)
+        let second = try run("$HALCYON get -v '\(secret)'")
+        #expect(second.status == 0 && !second.errors.contains("downloaded") && !second.errors.contains("not answered"))
+        #expect(try run("$HALCYON get $WEB/jpeg-photo.jpg").errors.isEmpty)
+    }
+
     /// A terminal shows no bytes, and what is red elsewhere is not where that is unwanted.
     @Test func aTerminalGetsNoBytesAndItsColoursOnlyIfWanted() throws {
         defer { web.stop() }

@@ -1,0 +1,39 @@
+internal import ImageErrors
+internal import Logging
+
+/// Lines of the log about single requests, for `--log-level debug`: what was not cached, and what became of each download.
+///
+/// They name URLs, which are private: no other level does. Names and passwords, queries and fragments are left out, and with
+/// them most of what is secret.
+enum RequestLog {
+    private static let logger = Logger(label: "halcyon.images")
+
+    /// Notes an image that is loaded, because no cache has it, or only what must not answer.
+    static func miss(_ url: String) { logger.debug("not answered from the cache", metadata: ["url": "\(shown(url))"]) }
+
+    /// Notes a download that has ended well, so many nanoseconds after it was asked for.
+    static func downloaded(_ download: Download, _ url: String, nanoseconds: Int) {
+        logger.debug(
+            "downloaded",
+            metadata: [
+                "url": "\(shown(url))", "bytes": "\(download.body.count)", "status": "\(download.response.status)",
+                "milliseconds": "\(nanoseconds / 1_000_000)",
+            ])
+    }
+
+    /// Notes a download that has failed, by the stable name of the error: its sentence holds the whole URL.
+    static func failed(_ error: any Error, _ url: String) {
+        let name = (error as? ImageError)?.name ?? "\(type(of: error))"
+        logger.debug("not downloaded", metadata: ["url": "\(shown(url))", "error": "\(name)"])
+    }
+
+    /// A URL for the log.
+    private static func shown(_ url: String) -> String {
+        if url.prefix(5).lowercased() == "data:" { return "data:" }
+        let plain = url.prefix { $0 != "?" && $0 != "#" }
+        guard let start = plain.firstRange(of: "://")?.upperBound else { return String(plain).excerpt }
+        let authority = plain[start...].prefix { $0 != "/" }
+        guard let sign = authority.lastIndex(of: "@") else { return String(plain).excerpt }
+        return (String(plain[..<start]) + plain[plain.index(after: sign)...]).excerpt
+    }
+}
