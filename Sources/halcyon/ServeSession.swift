@@ -26,7 +26,8 @@ struct ServeSession {
         let assembly = try ServerAssembly(settings)
         for problem in settings.fileProblems { logger.warning("\(problem)") }
         try DescriptorReserve.take()
-        let processExit = ProcessExit(assembly.manager)
+        let metrics = settings.configuration.metrics.map { MetricsFile($0, assembly.server) }
+        let processExit = ProcessExit(assembly.manager, metrics)
         let signals = blockSignals()
         let connection = assembly.connection(
             input: streams.input, output: streams.output, framing: settings.configuration.framing,
@@ -47,8 +48,10 @@ struct ServeSession {
                 logger.debug("the client is gone")
                 processExit.end(code: 1)
             })
+        metrics?.start()
         let code = connection.run()
         processExit.waitIfBegun()
+        metrics?.write()
         assembly.manager.flush()
         return code
     }
@@ -81,9 +84,10 @@ private func watch(_ process: Int32, _ processExit: ProcessExit) {
 /// Ends the process from any thread, whatever the thread that reads does.
 private final class ProcessExit: Sendable {
     private let manager: ImageManager
+    private let metrics: MetricsFile?
     private let hasBegun = Atomic(false)
 
-    init(_ manager: ImageManager) { self.manager = manager }
+    init(_ manager: ImageManager, _ metrics: MetricsFile?) { (self.manager, self.metrics) = (manager, metrics) }
 
     /// Marks the end of the process as begun: its exit code no longer changes, even when the input ends.
     func begin() { hasBegun.store(true, ordering: .sequentiallyConsistent) }
@@ -96,6 +100,7 @@ private final class ProcessExit: Sendable {
             usleep(150_000)
             _exit(code)
         }
+        metrics?.write()
         manager.flush()
         _exit(code)
     }

@@ -20,6 +20,8 @@ package struct ServerConfiguration: Sendable {
     package var logLevel = Logger.Level.warning
     /// The file that receives the log. Default: standard error.
     package var logFile: String?
+    /// The file that counters are written to.
+    package var metrics: String?
     /// The folder that the run is recorded in.
     package var mirror: String?
     /// The folder of a recording that downloads and the time come from.

@@ -156,6 +156,10 @@ extension ServerSetting {
         ServerSetting(
             "logFile", .file, "The file that the log is appended to.", default: "standard error", \.logFile),
         ServerSetting(
+            "metrics", .file,
+            "The file that the server writes its counters to for Prometheus, every 15 seconds and at the end; %p in it stands for the number of the process.",
+            \.metrics),
+        ServerSetting(
             "mirror", .folder,
             "The folder to record the run in: both directions of the protocol, and every download.", \.mirror),
         ServerSetting(

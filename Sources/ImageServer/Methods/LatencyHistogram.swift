@@ -12,6 +12,8 @@ struct LatencyHistogram: Sendable {
     private(set) var count = 0
     /// The longest duration, in nanoseconds.
     private(set) var longest = 0
+    /// The sum of all durations, in nanoseconds.
+    private(set) var sum = 0
 
     /// Records a duration in nanoseconds.
     ///
@@ -21,6 +23,7 @@ struct LatencyHistogram: Sendable {
         counts[Self.step(of: time)] += 1
         count += 1
         longest = max(longest, time)
+        sum &+= time
     }
 
     /// The duration that the given part of all durations does not exceed, in nanoseconds; 0 when none is recorded.
@@ -35,6 +38,11 @@ struct LatencyHistogram: Sendable {
             if seen >= rank { return min(Self.end(of: step), longest) }
         }
         return longest
+    }
+
+    /// The number of durations in bins that end within so many nanoseconds.
+    func count(within nanoseconds: Int) -> Int {
+        counts.enumerated().reduce(0) { Self.end(of: $1.offset) <= nanoseconds ? $0 + $1.element : $0 }
     }
 
     /// The bin of a duration. Below eight, each nanosecond has its own bin.

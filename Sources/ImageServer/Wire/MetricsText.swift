@@ -1,0 +1,99 @@
+internal import ImageEngine
+
+extension ImageServer {
+    /// What the server has done since it started, in the text format of Prometheus: names, units and kinds by its conventions.
+    package var metrics: String {
+        Metric.all(manager.statistics, self).map(\.text).joined()
+    }
+}
+
+/// One metric of the text format: its description and its values, told apart by labels.
+private struct Metric {
+    enum Kind: String { case counter, gauge, histogram }
+
+    let name: String
+    let kind: Kind
+    let help: String
+    /// The end of the name, the labels as they are written, and the value.
+    let samples: [(end: String, labels: String, value: String)]
+
+    var text: String {
+        let lines = samples.map { "\(name)\($0.end)\($0.labels.isEmpty ? "" : "{\($0.labels)}") \($0.value)\n" }
+        return "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n" + lines.joined()
+    }
+
+    private init(
+        _ name: String, _ kind: Kind, _ help: String, _ samples: [(end: String, labels: String, value: String)]
+    ) {
+        (self.name, self.kind, self.help, self.samples) = ("halcyon_" + name, kind, help, samples)
+    }
+
+    private static func one(_ name: String, _ kind: Kind, _ help: String, _ value: Int) -> Metric {
+        Metric(name, kind, help, [("", "", "\(value)")])
+    }
+
+    /// A metric with one value for each value of a label.
+    private static func each(
+        _ name: String, _ kind: Kind, _ help: String, _ label: String, _ values: [(name: String, value: Int)]
+    ) -> Metric {
+        Metric(name, kind, help, values.map { ("", "\(label)=\"\($0.name)\"", "\($0.value)") })
+    }
+
+    static func all(_ statistics: EngineStatistics, _ server: ImageServer) -> [Metric] {
+        [
+            each(
+                "answers_total", .counter, "Images answered, by the tier that had them; none: no cache had them.",
+                "tier",
+                [("memory", statistics.memoryHits), ("disk", statistics.diskHits), ("none", statistics.misses)]),
+            one("merged_requests_total", .counter, "Callers that joined work under way.", statistics.merged),
+            each(
+                "downloads_total", .counter,
+                "Downloads that have ended, by how: shared ones were another process's.", "result",
+                [
+                    ("success", statistics.downloads), ("failure", statistics.failedDownloads),
+                    ("shared", statistics.sharedDownloads),
+                ]),
+            one("downloaded_bytes_total", .counter, "Bytes of bodies received.", statistics.downloadedBytes),
+            each(
+                "downloads", .gauge, "Downloads now; a stalled one is running too.", "state",
+                [
+                    ("running", statistics.runningDownloads), ("stalled", statistics.stalledDownloads),
+                    ("waiting", statistics.waitingDownloads),
+                ]),
+            one("evictions_total", .counter, "Images evicted from disk for their size.", statistics.evictions),
+            one(
+                "damaged_files_total", .counter, "Images taken out because other programs had changed their files.",
+                statistics.damagedFiles),
+            one(
+                "remembered_failures", .gauge, "Failures that are repeated without asking.",
+                statistics.rememberedFailures),
+            each(
+                "not_stored_total", .counter, "Loaded images that no tier keeps although they were to be kept.",
+                "reason",
+                NotStoredReason.allCases.map { ($0.rawValue, statistics.notStored[$0] ?? 0) }),
+            one("requests_in_flight", .gauge, "Requests being worked on.", server.requestsInFlight),
+            one("output_held_bytes", .gauge, "Bytes of answers that the client has not read.", server.output.held),
+            durations(server.latencies.recorded),
+            Metric("uptime_seconds", .gauge, "Seconds since the server started.", [("", "", "\(server.uptime)")]),
+        ]
+    }
+
+    /// The bounds of the histograms of durations, in seconds.
+    private static let bounds = [0.0001, 0.001, 0.01, 0.1, 1, 10, 60]
+
+    private static func durations(_ recorded: [(method: Int, histogram: LatencyHistogram)]) -> Metric {
+        Metric(
+            "request_duration_seconds", .histogram,
+            "Time of requests from being read to being answered; bounds are met to an eighth.",
+            recorded.flatMap { number, histogram in
+                let method = "method=\"\(Method.all[number].name)\""
+                let buckets = bounds.map { bound in
+                    ("_bucket", "\(method),le=\"\(bound)\"", "\(histogram.count(within: Int(bound * 1e9)))")
+                }
+                return buckets + [
+                    ("_bucket", "\(method),le=\"+Inf\"", "\(histogram.count)"),
+                    ("_sum", method, "\(Double(histogram.sum) / 1e9)"), ("_count", method, "\(histogram.count)"),
+                ]
+            })
+    }
+}
