@@ -75,6 +75,9 @@ public struct ProgressScreen: Sendable {
         tick(time)
     }
 
+    /// Counts a finished task as failed after all: what was to be done with its result cannot be done.
+    public mutating func revoke() { (done, failed) = (done - 1, failed + 1) }
+
     /// Removes a task that has failed, for its error has been shown.
     public mutating func dismiss(_ number: Int) { rows.removeAll { $0.number == number } }
 

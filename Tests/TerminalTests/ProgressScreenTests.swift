@@ -61,6 +61,9 @@ struct ProgressScreenTests {
         // Its error has been shown.
         screen.dismiss(0)
         #expect(screen.lines(width: 80) == ["b failed", "1 of 4 done, 2 failed"])
+        // The image was loaded, and its copy cannot be written.
+        screen.revoke()
+        #expect(screen.lines(width: 80) == ["b failed", "0 of 4 done, 3 failed"])
     }
 
     @Test func speedAndTheTimeLeftAreShownAsSoonAsTheyAreKnown() {

@@ -46,6 +46,7 @@ struct GetReport {
                 complain("\(urls[number].forTerminal): \(sentence)")
             }
         } catch {
+            screen.revoke()
             fail(error.description)
         }
     }
