@@ -16,7 +16,7 @@ struct HalcyonCommand: ParsableCommand {
                 name: "The cache",
                 subcommands: [
                     ListCommand.self, InfoCommand.self, RemoveCommand.self, SizeCommand.self, CleanCommand.self,
-                    VerifyCommand.self,
+                    VerifyCommand.self, StatsCommand.self,
                 ]),
             CommandGroup(
                 name: "The program",

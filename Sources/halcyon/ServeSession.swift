@@ -27,7 +27,8 @@ struct ServeSession {
         for problem in settings.fileProblems { logger.warning("\(problem)") }
         try DescriptorReserve.take()
         let metrics = settings.configuration.metrics.map { MetricsFile($0, assembly.server) }
-        let processExit = ProcessExit(assembly.manager, metrics)
+        let counters = CountersFile(settings.configuration.cacheDir ?? "", assembly.server)
+        let processExit = ProcessExit(assembly.manager, metrics, counters)
         let signals = blockSignals()
         let connection = assembly.connection(
             input: streams.input, output: streams.output, framing: settings.configuration.framing,
@@ -49,9 +50,11 @@ struct ServeSession {
                 processExit.end(code: 1)
             })
         metrics?.start()
+        counters.start()
         let code = connection.run()
         processExit.waitIfBegun()
         metrics?.write()
+        counters.end()
         assembly.manager.flush()
         return code
     }
@@ -85,9 +88,12 @@ private func watch(_ process: Int32, _ processExit: ProcessExit) {
 private final class ProcessExit: Sendable {
     private let manager: ImageManager
     private let metrics: MetricsFile?
+    private let counters: CountersFile
     private let hasBegun = Atomic(false)
 
-    init(_ manager: ImageManager, _ metrics: MetricsFile?) { (self.manager, self.metrics) = (manager, metrics) }
+    init(_ manager: ImageManager, _ metrics: MetricsFile?, _ counters: CountersFile) {
+        (self.manager, self.metrics, self.counters) = (manager, metrics, counters)
+    }
 
     /// Marks the end of the process as begun: its exit code no longer changes, even when the input ends.
     func begin() { hasBegun.store(true, ordering: .sequentiallyConsistent) }
@@ -101,6 +107,7 @@ private final class ProcessExit: Sendable {
             _exit(code)
         }
         metrics?.write()
+        counters.end()
         manager.flush()
         _exit(code)
     }

@@ -24,11 +24,7 @@ extension Method {
             return .now(FailuresReply(failures: invocation.server.manager.failures.list(in: cache)))
         },
         Method("stats", "Tells what the server has done since it started.") { invocation -> Outcome<StatsReply> in
-            let server = invocation.server
-            return .now(
-                StatsReply(
-                    statistics: server.manager.statistics, requestsInFlight: server.requestsInFlight,
-                    output: server.output, uptime: server.uptime, latencies: server.latencies.recorded))
+            .now(StatsReply(invocation.server))
         },
     ]
 

@@ -117,6 +117,11 @@ struct StatsReply: WireObject {
     let uptime: Double
     let latencies: [(method: Int, histogram: LatencyHistogram)]
 
+    init(_ server: ImageServer) {
+        (statistics, requestsInFlight) = (server.manager.statistics, server.requestsInFlight)
+        (output, uptime, latencies) = (server.output, server.uptime, server.latencies.recorded)
+    }
+
     static let name = "StatsResult"
 
     static let fields: [WireField<StatsReply>] = [
