@@ -46,4 +46,5 @@ def files(protocol: Protocol) -> Dict[str, str]:
     made["codes"] = python_types.errors_module(protocol)
     made["methods"] = python_methods.methods_module(offered, catalog, is_async=False)
     made["async_methods"] = python_methods.methods_module(offered, catalog, is_async=True)
+    made["submitting"] = python_methods.submitting_module(offered, catalog)
     return {FOLDER + name + ".py": text for name, text in made.items()}

@@ -300,3 +300,43 @@ def methods_module(methods: Sequence[Method], catalog: Catalog, is_async: bool) 
         ["The methods of the %s client." % ("asynchronous" if is_async else "synchronous"), NOTE], body, known, own
     )
     return text.replace("\nfrom .", "\nfrom . import requests as params_of\nfrom .", 1)
+
+
+_SUBMIT_HEAD = '''class Submitting:
+    """`Client.submit`, and what it is made with."""
+
+    def _submit(
+        self,
+        method: str,
+        params: Params,
+        decode: Callable[[Any], T],
+        progress: Optional[ProgressCallback],
+    ) -> PendingCall[T]:
+        raise NotImplementedError'''
+
+_SUBMIT_WORDS = [
+    "Sends a call and returns at once, with a future: `.result()` waits, `.cancel()` gives it up.",
+    "`params` are those of the protocol, by name, or by position (not with `progress`). The result is the one that the"
+    " method of that name returns here; for a method that has none, the one that JSON gave.",
+]
+
+
+def submitting_module(methods: Sequence[Method], catalog: Catalog) -> str:
+    """`submit`, which knows the result of each method by its name."""
+    offered = [method for method in methods if not method.is_paged]
+    body: List[str] = ['T = TypeVar("T")', "", "", *_SUBMIT_HEAD.split("\n")]
+    for name, result in [('Literal["%s"]' % one.name, annotation(one.result)) for one in offered] + [("str", "Any")]:
+        arguments = "(self, method: %s, params: Params = ..., *, progress: Optional[ProgressCallback] = ...)" % name
+        body += ["", "    @overload"] + wrapped("def submit", arguments, " -> PendingCall[%s]: ..." % result, "    ")
+    arguments = "(self, method: str, params: Params = None, *, progress: Optional[ProgressCallback] = None)"
+    body += [""] + wrapped("def submit", arguments, " -> PendingCall[Any]:", "    ")
+    body += docstring(_SUBMIT_WORDS, "        ")
+    body += ["        return self._submit(method, params, DECODERS.get(method, as_it_is), progress)"]
+    body += ["", "", "DECODERS: Dict[str, Callable[[Any], Any]] = {"]
+    body += ['    "%s": %s,' % (method.name, decoder_of(method)) for method in offered] + ["}"]
+    body += ['"""What makes the result of a method of what JSON gave."""']
+    known = homes(catalog)
+    known.update({decoder_of(method): "results" for method in offered})
+    known.update({"nothing": "decoding", "as_it_is": "decoding", "Params": "requests"})
+    known.update({"ProgressCallback": "calls", "PendingCall": "calls"})
+    return module(["Calls that go on at once, with typed results.", NOTE], body, known, "submitting")

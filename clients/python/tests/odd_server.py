@@ -27,6 +27,13 @@ behaviour = sys.argv[1]
 if behaviour == "dies":
     next(requests())
     os._exit(3)
+elif behaviour == "dies-at-once":
+    sys.stderr.write("looking around\ncannot go on: no room\n")
+    sys.exit(3)
+elif behaviour == "answers-one":
+    answer(next(requests()), "an answer")
+    sys.stderr.write("line 1\nline 2\nthe last words")
+    sys.exit(4)
 elif behaviour == "dies-by-signal":
     next(requests())
     os.kill(os.getpid(), signal.SIGKILL)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import os
 import shlex
+import signal
 import struct
 import sys
 import tempfile
@@ -135,14 +137,28 @@ class Case(unittest.TestCase):
 
     def odd_server(self, behaviour: str) -> str:
         """The path of an executable that behaves as a real server never should."""
-        script = self.scratch / ("halcyon-" + behaviour)
+        script, starts = self.scratch / ("halcyon-" + behaviour), self.scratch / "starts"
         source = Path(__file__).with_name("odd_server.py")
         script.write_text(
-            "#!/bin/sh\nexec %s %s %s\n"
-            % (shlex.quote(sys.executable), shlex.quote(str(source)), behaviour)
+            "#!/bin/sh\necho >> %s\nexec %s %s %s\n"
+            % (shlex.quote(str(starts)), shlex.quote(sys.executable), shlex.quote(str(source)), behaviour)
         )
         script.chmod(0o755)
         return str(script)
+
+    def starts(self) -> int:
+        """How many odd servers were started."""
+        return len((self.scratch / "starts").read_text().splitlines())
+
+    def kill(self, pid: int) -> None:
+        """Kills a child of this program, and returns when it has ended; whoever started it collects it."""
+        os.kill(pid, signal.SIGKILL)
+        self.await_end(pid)
+
+    def await_end(self, pid: int) -> None:
+        """Returns when a child of this program has ended; whoever started it collects it."""
+        with contextlib.suppress(ChildProcessError):  # that has been done already
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
 
     def assert_gone(self, pid: int) -> None:
         """The process has ended and was waited for."""

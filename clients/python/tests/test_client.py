@@ -18,6 +18,7 @@ from halcyon import (
     InvalidURL,
     MethodNotFound,
     NotCached,
+    PendingCall,
     Progress,
 )
 
@@ -227,7 +228,7 @@ class ClientTests(Case):
 
     def test_pipelined_calls_on_one_key_take_effect_in_the_order_sent(self) -> None:
         data = base64.b64encode(PICTURE).decode()
-        calls = [
+        calls: List[PendingCall[Any]] = [
             self.client.submit("isCached", {"key": "k"}),
             self.client.submit("store", {"key": "k", "data": data}),
             self.client.submit("isCached", {"key": "k"}),
@@ -235,7 +236,7 @@ class ClientTests(Case):
             self.client.submit("isCached", ["k"]),
         ]
         results = [call.result(PATIENCE) for call in calls]
-        self.assertEqual([results[item]["cached"] for item in (0, 2, 4)], [False, True, False])
+        self.assertEqual([results[item].cached for item in (0, 2, 4)], [False, True, False])
 
     def test_the_server_describes_itself_counts_and_answers_a_ping(self) -> None:
         document: Dict[str, Any] = self.client.discover()

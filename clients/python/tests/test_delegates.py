@@ -61,7 +61,7 @@ class DelegateTests(Case):
         client = self.start(delegates={MODIFY: note})
         call = client.submit("retrieve", {"url": self.url})
         self.assertTrue(asked.wait(PATIENCE))
-        self.assertEqual(call.result(PATIENCE)["width"], 4)
+        self.assertEqual(call.result(PATIENCE).width, 4)
 
     def test_many_threads_and_many_questions(self) -> None:
         self.http.pages.update({"/%d" % number: Page(PICTURE) for number in range(100)})
@@ -79,14 +79,12 @@ class DelegateTests(Case):
     def test_a_delegate_is_callable_and_closing_ends_its_thread(self) -> None:
         with self.assertRaises(TypeError):
             Client(cache_dir=self.cache, delegates={MODIFY: 5})  # type: ignore[dict-item]
-        before = threading.active_count()
         client = self.start(delegates={MODIFY: lambda request: {}})
-        self.assertEqual(threading.active_count(), before + 1)
+        threads = [thread for thread in threading.enumerate() if thread.name == "halcyon delegates"]
+        self.assertEqual(len(threads), 1)
         client.close()
-        for thread in threading.enumerate():
-            if thread.name == "halcyon delegates":
-                thread.join(PATIENCE)
-        self.assertEqual(threading.active_count(), before)
+        threads[0].join(PATIENCE)
+        self.assertFalse(threads[0].is_alive())
 
     def test_a_server_that_dies_at_once_is_told(self) -> None:
         with self.assertRaises(ServerGone):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any, Callable, List, Optional, TypeVar, Union
+from typing import Any, Callable, List, Optional, Tuple, TypeVar, Union
 
+from .async_servers import AsyncServers
 from .async_transport import AsyncTransport, Sent
 from .batch import WINDOW
 from .errors import CallTimedOut, HalcyonError
@@ -17,7 +18,7 @@ class AsyncBatches:
     """Requests of `AsyncClient` for many images at once; as `Batches` of the synchronous client."""
 
     @property
-    def _transport(self) -> AsyncTransport:
+    def _servers(self) -> AsyncServers:
         raise NotImplementedError
 
     async def _many(
@@ -28,16 +29,18 @@ class AsyncBatches:
         timeout: Optional[float],
         return_exceptions: bool,
     ) -> List[Union[T, HalcyonError]]:
-        transport = self._transport
+        servers = self._servers
         deadline = None if timeout is None else time.monotonic() + timeout
         results: List[Union[T, HalcyonError]] = []
-        sent: List[Sent] = []
+        sent: List[Tuple[AsyncTransport, Sent]] = []
         try:
             for item in range(len(wires)):
                 while len(sent) < min(item + WINDOW + 1, len(wires)):
-                    sent += transport.requests(method, wires[len(sent) : len(sent) + WINDOW])
+                    window = wires[len(sent) : len(sent) + WINDOW]
+                    transport, more = await servers.requests(method, window)
+                    sent += [(transport, one) for one in more]
                     await transport.room()
-                answer = sent[item].answer
+                answer = sent[item][1].answer
                 try:
                     if not answer.done():
                         left = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -50,9 +53,13 @@ class AsyncBatches:
                 except HalcyonError as error:
                     if not return_exceptions:
                         raise
-                    transport.abandon(sent[item])
+                    _abandon(sent[item])
                     results.append(error)
             return results
         finally:
             for left_over in sent[len(results) :]:
-                transport.abandon(left_over)
+                _abandon(left_over)
+
+
+def _abandon(one: Tuple[AsyncTransport, Sent]) -> None:
+    one[0].abandon(one[1])

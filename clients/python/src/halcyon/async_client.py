@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import TracebackType
 from typing import Any, Callable, Mapping, Optional, Sequence, Type, TypeVar, Union
 
@@ -9,11 +10,11 @@ from . import requests as params_of
 from .async_batch import AsyncBatches
 from .async_listening import AsyncListening
 from .async_methods import AsyncMethods
-from .async_transport import AsyncTransport
+from .async_servers import AsyncServers
 from .calls import ProgressCallback
 from .delegates import AsyncDelegates, declaration
 from .errors import ServerGone
-from .process import ServerProcess, Stderr, flags
+from .process import Launch, Stderr, flags
 from .requests import Params, StrPath
 
 T = TypeVar("T")
@@ -39,26 +40,26 @@ class AsyncClient(AsyncBatches, AsyncListening, AsyncMethods):
         stderr: Stderr = None,
         delegates: Optional[AsyncDelegates] = None,
     ) -> None:
+        declaration(delegates or {})  # raises for what is no function
         self._delegates = dict(delegates or {})
-        self._declaration = declaration(self._delegates)
         self._arguments = (binary, cache_dir, flags(schemes, args), env, stderr)
-        self._opened: Optional[AsyncTransport] = None
-        self.pid: Optional[int] = None
-        """The server's process id, None before `start`."""
+        self._opened: Optional[AsyncServers] = None
+        self._opening: Optional[asyncio.Lock] = None
+
+    @property
+    def pid(self) -> Optional[int]:
+        """The process id of the server, None before `start`; another one's, once it was started anew."""
+        return None if self._opened is None else self._opened.pid
 
     async def start(self) -> "AsyncClient":
         """Starts the server, once, and returns this client. Raises BinaryNotFound."""
-        if self._opened is None:
-            process = ServerProcess(*self._arguments)
-            self.pid = process.pid
-            self._opened = await AsyncTransport.open(process)
-            if self._delegates:
-                self._opened.answer_with(self._delegates)
-                try:
-                    await self._opened.request("initialize", self._declaration)
-                except BaseException:
-                    await self._opened.close(0)
-                    raise
+        if self._opening is None:
+            self._opening = asyncio.Lock()
+        async with self._opening:
+            if self._opened is None:
+                launch = Launch(*self._arguments)
+                self._opened = await AsyncServers.start(launch, self._delegates)
+                await self._opened.introduce()
         return self
 
     async def __aenter__(self) -> "AsyncClient":
@@ -78,7 +79,7 @@ class AsyncClient(AsyncBatches, AsyncListening, AsyncMethods):
             await self._opened.close(grace)
 
     @property
-    def _transport(self) -> AsyncTransport:
+    def _servers(self) -> AsyncServers:
         if self._opened is None:
             raise ServerGone("This client was not started: use `async with`, or await start().")
         return self._opened
@@ -95,11 +96,11 @@ class AsyncClient(AsyncBatches, AsyncListening, AsyncMethods):
     ) -> Any:
         """Calls any method and returns its result as JSON gave it; as `Client.call`."""
         wire = params_of.text(params) if progress is None else params_of.named_text(params)
-        return await self._transport.request(method, wire, progress, timeout)
+        return await self._servers.request(method, wire, progress, timeout)
 
     async def notify(self, method: str, params: Params = None) -> None:
         """Sends a notification, which the server never answers."""
-        await self._transport.notify(method, params_of.text(params))
+        await self._servers.notify(method, params_of.text(params))
 
     # The helpers of the generated methods.
 
@@ -111,4 +112,4 @@ class AsyncClient(AsyncBatches, AsyncListening, AsyncMethods):
         timeout: Optional[float],
         progress: Optional[ProgressCallback] = None,
     ) -> T:
-        return decode(await self._transport.request(method, wire, progress, timeout))
+        return decode(await self._servers.request(method, wire, progress, timeout))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import AsyncIterator, Optional
 
-from .async_transport import AsyncTransport
+from .async_servers import AsyncServers
 from .errors import ServerGone
 from .notices import Event, event_from_wire
 
@@ -13,21 +13,22 @@ class AsyncListening:
     """Subscriptions of `AsyncClient` to events."""
 
     @property
-    def _transport(self) -> AsyncTransport:
+    def _servers(self) -> AsyncServers:
         raise NotImplementedError
 
     async def next_event(self, timeout: Optional[float] = None) -> Optional[Event]:
         """Waits for the next event; None when `timeout` seconds pass first; as `Client.next_event`."""
-        return event_from_wire(await self._transport.next_event(timeout))
+        return event_from_wire(await self._servers.next_event(timeout))
 
     async def events(self) -> AsyncIterator[Event]:
-        """Goes through the events as they come, until this client is closed."""
+        """Goes through the events as they come, until this client is closed; as `Client.events`."""
         while True:
             try:
                 event = await self.next_event()
             except ServerGone:
-                if self._transport.closing:
+                if self._servers.is_closed:
                     return
-                raise
+                await self._servers.living()
+                continue
             if event is not None:
                 yield event

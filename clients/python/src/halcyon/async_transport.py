@@ -1,4 +1,4 @@
-"""The connection of the asynchronous client: two pipes on the event loop."""
+"""The connection of the asynchronous client to one server: two pipes on the event loop."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import asyncio
 import inspect
 import itertools
 from collections import deque
-from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Sequence
 
-from .calls import EventInbox, ProgressCallback
+from .calls import Inbox, ProgressCallback
 from .delegates import AsyncDelegates, failure_frame, params_of, result_frame
 from .errors import CallTimedOut, HalcyonError, ServerGone, error_from_wire
+from .failures import NotSent
 from .framing import LineSplitter, cancel_frame, notification_frame, parse, request_frame
-from .process import ServerProcess
 from .notices import progress_from_wire
+from .process import Ending, ServerProcess
 
 
 class Sent(NamedTuple):
@@ -38,13 +39,13 @@ class AsyncTransport:
         self._lines = LineSplitter()
         self._gone: Optional[ServerGone] = None
         self._closing = False
-        self._events: Deque[Any] = deque(maxlen=EventInbox.LIMIT)
+        self._events: Deque[Any] = deque(maxlen=Inbox.LIMIT)
         self._event_waiters: Deque["asyncio.Future[None]"] = deque()
         self._delegates: AsyncDelegates = {}
         self._questions: Dict[Any, "asyncio.Task[None]"] = {}
         self._complaint: Optional[str] = None
         self._ended: "asyncio.Future[None]" = loop.create_future()
-        self._ending: Optional["asyncio.Future[Any]"] = None
+        self._ending: Optional["asyncio.Future[Ending]"] = None
         self._full = False
         self._waiting_for_room: Deque["asyncio.Future[None]"] = deque()
         self._input: Optional[asyncio.WriteTransport] = None
@@ -74,7 +75,7 @@ class AsyncTransport:
         """Sends one request and returns its result as JSON gave it.
 
         A task that is cancelled in here, or waits longer than `timeout` seconds, cancels the
-        request as well.
+        request as well. Raises NotSent when the server had ended before.
         """
         identifier = next(self._ids)
         token = None if on_progress is None else identifier
@@ -93,10 +94,11 @@ class AsyncTransport:
                 timer.cancel()
             self.abandon(sent)
 
-    def requests(self, method: str, many: List[str]) -> List[Sent]:
+    def requests(self, method: str, many: Sequence[str]) -> List[Sent]:
         """Sends one request for each of `many` parameters, all in one write.
 
-        Never raises: a request that cannot be sent has failed already when it is returned.
+        A request that cannot be sent has failed already when it is returned. Raises NotSent when
+        the server had ended before.
         """
         all_sent: List[Sent] = []
         frames: List[bytes] = []
@@ -105,15 +107,10 @@ class AsyncTransport:
             all_sent.append(sent)
             try:
                 frames.append(request_frame(sent.id, method, params))
-                self._pending[sent.id] = sent
             except HalcyonError as error:
                 _fail(sent.answer, error)
-        try:
-            self._write(b"".join(frames))
-        except ServerGone as gone:
-            for sent in all_sent:
-                self._pending.pop(sent.id, None)
-                _fail(sent.answer, ServerGone(gone.message, gone.data))
+        self._write(b"".join(frames))
+        self._pending.update((sent.id, sent) for sent in all_sent if not sent.answer.done())
         return all_sent
 
     def abandon(self, sent: Sent) -> None:
@@ -130,9 +127,14 @@ class AsyncTransport:
         await self.room()
 
     def _write(self, frame: bytes) -> None:
-        if self._gone is not None or self._closing or self._input is None:
-            raise self._why_gone()
+        if self._closing or self._input is None:
+            raise self.why_gone()
+        if self.ended or self._input.is_closing():
+            raise NotSent
         self._input.write(frame)
+        # A pipe that nobody reads any more is found broken at once, and then closes.
+        if self._input.is_closing():
+            raise NotSent
 
     async def room(self) -> None:
         """Waits while the pipe is full."""
@@ -236,7 +238,7 @@ class AsyncTransport:
         deadline = None if timeout is None else self._loop.time() + timeout
         while not self._events:
             if self._gone is not None or self._closing:
-                raise self._why_gone()
+                raise self.why_gone()
             news: "asyncio.Future[None]" = self._loop.create_future()
             self._event_waiters.append(news)
             left = None if deadline is None else max(0.0, deadline - self._loop.time())
@@ -271,17 +273,14 @@ class AsyncTransport:
             self._ending = self._loop.run_in_executor(None, self._process.ending)
             self._ending.add_done_callback(self._end)
 
-    def _end(self, ending: "asyncio.Future[Tuple[str, Optional[int]]]") -> None:
-        how, status = ("its end was not seen", None)
+    def _end(self, ending: "asyncio.Future[Ending]") -> None:
+        end = Ending("its end was not seen")
         if not ending.cancelled() and ending.exception() is None:
-            how, status = ending.result()
-        if self._closing:
-            message = "This client is closed; make a new one."
-        else:
-            message = "The halcyon server is gone: %s." % (self._complaint or how)
-        data = {"exitStatus": status, "retryable": True}
-        self._gone = ServerGone(message, data)
-        self._fail_all(lambda: ServerGone(message, data))
+            end = ending.result()
+        told = "This client is closed; make a new one." if self._closing else end.told(self._complaint)
+        data = end.data()
+        self._gone = ServerGone(told, data)
+        self._fail_all(lambda: ServerGone(told, data))
         for question in tuple(self._questions.values()):
             question.cancel()
         self.set_full(False)
@@ -291,10 +290,36 @@ class AsyncTransport:
         if not self._ended.done():
             self._ended.set_result(None)
 
-    def _why_gone(self) -> ServerGone:
+    @property
+    def ended(self) -> bool:
+        """True when the server's output is known to have ended."""
+        return self._ending is not None
+
+    @property
+    def pid(self) -> int:
+        """The server's process id."""
+        return self._process.pid
+
+    def why_gone(self) -> ServerGone:
+        """The error of a call that comes after the end."""
         if self._gone is not None:
             return ServerGone(self._gone.message, self._gone.data)
         return ServerGone("This client is closed; make a new one.")
+
+    async def retire(self) -> None:
+        """Waits until a server that has ended was heard out, and lets go of it."""
+        await asyncio.wait({self._ended}, timeout=2.0)
+        if not self._ended.done():
+            self._process.kill()
+            await asyncio.wait({self._ended}, timeout=2.0)
+        for pipe in (self._input, self._output):
+            if pipe is not None:
+                pipe.close()
+
+    def take_events(self, other: "AsyncTransport") -> None:
+        """Takes over the notifications that nobody has taken from another connection."""
+        self._events.extend(other._events)
+        other._events.clear()
 
     async def close(self, grace: float) -> None:
         """Closes the server's input and waits for its end, `grace` seconds before using force."""
@@ -326,7 +351,7 @@ class _Reader(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._transport.take(data)
 
-    def connection_lost(self, error: Optional[Exception]) -> None:
+    def connection_lost(self, exc: Optional[Exception]) -> None:
         self._transport.output_ended()
 
 

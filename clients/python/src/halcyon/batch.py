@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any, Callable, List, Optional, TypeVar, Union
 
-from .calls import PendingCall
+from .calls import Call
 from .errors import HalcyonError
-from .transport import Transport
+from .servers import Servers
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ class Batches:
     what is still open is cancelled. `timeout` is in seconds for the whole list.
     """
 
-    _transport: Transport
+    _servers: Servers
 
     def _many(
         self,
@@ -37,22 +37,22 @@ class Batches:
     ) -> List[Union[T, HalcyonError]]:
         deadline = None if timeout is None else time.monotonic() + timeout
         results: List[Union[T, HalcyonError]] = []
-        calls: List[PendingCall[T]] = []
+        calls: List[Call[T]] = []
         try:
             for item in range(len(wires)):
                 while len(calls) < min(item + WINDOW + 1, len(wires)):
                     window = wires[len(calls) : len(calls) + WINDOW]
-                    calls += self._transport.requests(method, window, decode)
+                    calls += self._servers.requests(method, window, decode)
                 left = None if deadline is None else max(0.0, deadline - time.monotonic())
                 try:
                     results.append(calls[item].result(left))
                 except HalcyonError as error:
                     if not return_exceptions:
                         raise
-                    calls[item].cancel()
+                    calls[item].cancel_if_open()
                     results.append(error)
             return results
         except BaseException:
             for call in calls[len(results) :]:
-                call.cancel()
+                call.cancel_if_open()
             raise

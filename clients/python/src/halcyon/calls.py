@@ -1,12 +1,13 @@
-"""A call that was sent and may not have been answered yet."""
+"""Calls that were sent and may not have been answered yet."""
 
 from __future__ import annotations
 
+import concurrent.futures
 import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any, Callable, Deque, Generic, List, Optional, TypeVar
 
-from .errors import CallTimedOut
+from .errors import CallCancelled, CallTimedOut
 from .notices import Progress, progress_from_wire
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Awaited:
         self._finished = False
 
     def _report(self, value: Any) -> None:
-        if self._reports is not None and isinstance(value, dict):
+        if self._reports is not None:
             self._reports.append(value)
             self._wake()
 
@@ -44,82 +45,72 @@ class Awaited:
                 waker.set()
 
 
-class PendingCall(Awaited, Generic[T]):
-    """One call on its way, made by `Client.submit`.
+class Call(Awaited, Generic[T]):
+    """One request on its way.
 
     There is no thread behind it: answers are read while some thread waits for any call of the
-    same client, or asks `done()`. Any number of threads may use one PendingCall.
+    same server. Any number of threads may wait for one Call.
     """
 
-    __slots__ = (
-        "id",
-        "method",
-        "_transport",
-        "_decode",
-        "_on_progress",
-        "_value",
-        "_error",
-    )
+    __slots__ = ("id", "method", "error", "future", "_transport", "_decode", "_on_progress", "_value")
 
     def __init__(
         self,
         identifier: int,
         method: str,
         transport: "Transport",
-        decode: Optional[Callable[[Any], T]],
+        decode: Callable[[Any], T],
         on_progress: Optional[ProgressCallback],
     ) -> None:
         super().__init__(None if on_progress is None else deque())
         self.id = identifier
         self.method = method
+        self.error: Optional[BaseException] = None
+        self.future: Optional["PendingCall[T]"] = None
+        """What is told by a thread of the transport that there is an answer or a report."""
         self._transport = transport
         self._decode = decode
         self._on_progress = on_progress
         self._value: Any = None
-        self._error: Optional[BaseException] = None
 
     def result(self, timeout: Optional[float] = None) -> T:
         """Waits for the answer and returns it, or raises the error the server answered.
 
-        `timeout` is in seconds. When it passes, CallTimedOut is raised and the call goes on:
-        wait again, or `cancel()` it. The progress callback runs in here, and what it raises
-        comes out of here.
+        `timeout` is in seconds. When it passes, CallTimedOut is raised and the call goes on. The
+        progress callback runs in here, and what it raises comes out of here.
         """
+        self.wait(timeout)
+        if self.error is not None:
+            raise self.error
+        return self._decode(self._value)
+
+    def wait(self, timeout: Optional[float]) -> None:
+        """Waits for the answer. Raises CallTimedOut."""
         if not self._finished or self._reports:
             if not self._transport.wait(self, timeout):
                 raise CallTimedOut(
                     "%s was not answered within %g seconds." % (self.method, timeout or 0)
                 )
-        if self._error is not None:
-            raise self._error
-        value: T = self._value if self._decode is None else self._decode(self._value)
-        return value
 
-    def done(self) -> bool:
-        """True when the answer is here. Never waits; reads what has already arrived."""
-        if not self._finished:
-            self._transport.read_what_is_there()
+    @property
+    def is_finished(self) -> bool:
+        """True when the answer is here."""
         return self._finished
-
-    def cancel(self) -> bool:
-        """Asks the server to give up the call; `result()` then raises RequestCancelled.
-
-        Returns False when the answer was already here. A call that is answered before the server
-        reads the wish keeps its answer.
-        """
-        if self.done():
-            return False
-        self._transport.cancel(self.id)
-        return True
-
-    # The methods below are for the client and its transport.
 
     def cancel_if_open(self) -> None:
         """Cancels a call nobody waits for any more; does nothing when its answer is here."""
         if not self._finished:
-            self.cancel()
+            self._transport.read_what_is_there()
+        if not self._finished:
+            self._transport.cancel(self.id)
 
-    def _deliver_reports(self) -> None:
+    def give_up(self, error: BaseException) -> None:
+        """Finishes the call with that error, and asks the server to cancel it."""
+        self._transport.forget(self)
+        self._finish(None, error)
+
+    def deliver_reports(self) -> None:
+        """Calls the progress callback with what was reported since."""
         reports, listener = self._reports, self._on_progress
         while reports:
             try:
@@ -129,22 +120,122 @@ class PendingCall(Awaited, Generic[T]):
             if listener is not None:
                 listener(progress_from_wire(report))
 
+    def _report(self, value: Any) -> None:
+        if isinstance(value, dict):
+            super()._report(value)
+            if self.future is not None:
+                self._transport.settled(self.future)
+
     def _finish(self, value: Any, error: Optional[BaseException]) -> None:
         self._value = value
-        self._error = error
+        self.error = error
         self._end()
+        if self.future is not None:
+            self._transport.settled(self.future)
 
 
-class EventInbox(Awaited):
-    """A queue of the notifications that belong to no call; the oldest are dropped when it is full."""
+class PendingCall(concurrent.futures.Future[T]):
+    """One call on its way, made by `Client.submit`: a future like those of `concurrent.futures`.
+
+    It works with `concurrent.futures.wait` and `as_completed`, and with `asyncio.wrap_future`. A
+    thread of the client, which lives while there are such calls, completes it and calls the
+    callbacks of `add_done_callback` and of `progress=`; a thread that waits in `result` may do so
+    instead. Any number of threads may use one PendingCall.
+    """
+
+    def __init__(self, call: Call[T], transport: "Transport") -> None:
+        super().__init__()
+        self.id = call.id
+        """The id of the request."""
+        self.method = call.method
+        """The method that was called."""
+        self._call = call
+        self._transport = transport
+        self._is_cancelling = threading.Lock()
+
+    def result(self, timeout: Optional[float] = None) -> T:
+        """Waits for the answer and returns it, or raises the error the server answered.
+
+        `timeout` is in seconds. When it passes, CallTimedOut, which is a TimeoutError, is raised
+        and the call goes on: wait again, or `cancel()` it. Raises CallCancelled, which is both
+        RequestCancelled and `concurrent.futures.CancelledError`, after `cancel()`.
+        """
+        self._await(timeout)
+        try:
+            return super().result(0)
+        except concurrent.futures.CancelledError:
+            raise CallCancelled("The call of %s was cancelled." % self.method) from None
+
+    def exception(self, timeout: Optional[float] = None) -> Optional[BaseException]:
+        """Waits for the answer and returns the error the server answered, or None; as `result`."""
+        self._await(timeout)
+        try:
+            return super().exception(0)
+        except concurrent.futures.CancelledError:
+            raise CallCancelled("The call of %s was cancelled." % self.method) from None
+
+    def done(self) -> bool:
+        """True when the answer is here, or the call was cancelled. Never waits."""
+        if not super().done():
+            self._transport.read_what_is_there()
+            self.settle()
+        return super().done()
+
+    def cancel(self) -> bool:
+        """Gives the call up, and asks the server to do so; False when the answer was already here."""
+        self.done()
+        if not super().cancel():
+            return False
+        if self._is_cancelling.acquire(False):
+            self.set_running_or_notify_cancel()  # tells those that wait for one of several futures
+            self._call.give_up(CallCancelled("The call of %s was cancelled." % self.method))
+        return True
+
+    def settle(self) -> None:
+        """Delivers the reports that came, and completes the future if the answer is here."""
+        try:
+            self._call.deliver_reports()
+            if not self._call.is_finished or super().done():
+                return
+            result = self._call.result(0)
+        except Exception as error:
+            self._fail(error)
+            return
+        try:
+            self.set_result(result)
+        except concurrent.futures.InvalidStateError:  # another thread was faster, or cancelled it
+            pass
+
+    def _fail(self, error: BaseException) -> None:
+        try:
+            self.set_exception(error)
+        except concurrent.futures.InvalidStateError:
+            return
+        if not self._call.is_finished:  # what failed is the progress callback
+            self._call.give_up(error)
+
+    def _await(self, timeout: Optional[float]) -> None:
+        if super().done():
+            return
+        try:
+            self._call.wait(timeout)
+        except CallTimedOut:
+            raise
+        except Exception as error:  # of the progress callback
+            self._fail(error)
+        self.settle()
+
+
+class Inbox(Awaited):
+    """A queue of what threads wait for; the oldest are dropped when more than `limit` are in it."""
 
     __slots__ = ()
 
     LIMIT = 1024
     """The largest number of queued notifications."""
 
-    def __init__(self) -> None:
-        super().__init__(deque(maxlen=self.LIMIT))
+    def __init__(self, limit: Optional[int] = LIMIT) -> None:
+        super().__init__(deque(maxlen=limit))
 
     def take(self) -> Any:
         """The oldest one, or None."""

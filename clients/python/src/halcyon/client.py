@@ -8,17 +8,19 @@ from typing import Any, Callable, Mapping, Optional, Sequence, Type, TypeVar, Un
 from . import requests as params_of
 from .batch import Batches
 from .calls import PendingCall, ProgressCallback
+from .decoding import as_it_is
 from .delegates import Delegates, declaration
 from .listening import Listening
 from .methods import Methods
-from .process import ServerProcess, Stderr, flags
+from .process import Launch, Stderr, flags
 from .requests import Params, StrPath
-from .transport import Transport
+from .servers import Servers
+from .submitting import Submitting
 
 T = TypeVar("T")
 
 
-class Client(Batches, Listening, Methods):
+class Client(Batches, Listening, Submitting, Methods):
     """Starts a halcyon server and calls it; any number of threads may share one client.
 
     `binary` is the executable (default: the environment variable HALCYON_BIN, then `halcyon` on
@@ -32,6 +34,9 @@ class Client(Batches, Listening, Methods):
     server has time-outs of its own, see ImageOptions); when it passes, the call is cancelled and
     CallTimedOut raised. All raise HalcyonError: a subclass for each code of the protocol, and
     ServerGone when the server ended. Ctrl-C while waiting cancels the call.
+
+    A server that died is started again by the next call, with the settings, folders, pause and
+    subscriptions that this client gave the last one.
     """
 
     def __init__(
@@ -45,18 +50,13 @@ class Client(Batches, Listening, Methods):
         stderr: Stderr = None,
         delegates: Optional[Delegates] = None,
     ) -> None:
-        declared = declaration(delegates) if delegates else None
-        process = ServerProcess(binary, cache_dir, flags(schemes, args), env, stderr)
-        self._transport = Transport(process)
-        self.pid = process.pid
-        """The server's process id."""
-        if delegates and declared is not None:
-            self._transport.answer_with(dict(delegates))
-            try:
-                self._transport.request("initialize", declared).result()
-            except BaseException:
-                self._transport.close(0)
-                raise
+        declaration(delegates or {})  # raises for what is no function, before anything is started
+        self._servers = Servers(Launch(binary, cache_dir, flags(schemes, args), env, stderr), delegates)
+
+    @property
+    def pid(self) -> int:
+        """The process id of the server; another one's, once it was started anew."""
+        return self._servers.pid
 
     def __enter__(self) -> "Client":
         return self
@@ -75,7 +75,7 @@ class Client(Batches, Listening, Methods):
         Open calls have `grace` seconds to be answered; those that are not raise ServerCancelled
         or ServerGone. Closing twice is allowed, and from any thread.
         """
-        self._transport.close(grace)
+        self._servers.close(grace)
 
     # Anything else
 
@@ -91,22 +91,22 @@ class Client(Batches, Listening, Methods):
 
         `params` are a mapping, or a sequence by position (not with `progress`).
         """
-        return _answer(self.submit(method, params, progress=progress), timeout)
+        wire = params_of.text(params) if progress is None else params_of.named_text(params)
+        return self._servers.call(method, wire, as_it_is, timeout, progress)
 
     def notify(self, method: str, params: Params = None) -> None:
         """Sends a notification, which the server never answers."""
-        self._transport.notify(method, params_of.text(params))
+        self._servers.notify(method, params_of.text(params))
 
-    def submit(
+    def _submit(
         self,
         method: str,
-        params: Params = None,
-        *,
-        progress: Optional[ProgressCallback] = None,
-    ) -> "PendingCall[Any]":
-        """Sends a call and returns at once; `.result()` waits, `.cancel()` gives it up."""
+        params: Params,
+        decode: Callable[[Any], T],
+        progress: Optional[ProgressCallback],
+    ) -> "PendingCall[T]":
         wire = params_of.text(params) if progress is None else params_of.named_text(params)
-        return self._transport.request(method, wire, None, progress)
+        return self._servers.submit(method, wire, decode, progress)
 
     # The helpers of the generated methods.
 
@@ -118,15 +118,4 @@ class Client(Batches, Listening, Methods):
         timeout: Optional[float],
         progress: Optional[ProgressCallback] = None,
     ) -> T:
-        if timeout is None and progress is None:
-            return self._transport.call(method, wire, decode)
-        return _answer(self._transport.request(method, wire, decode, progress), timeout)
-
-
-def _answer(call: "PendingCall[T]", timeout: Optional[float]) -> T:
-    try:
-        return call.result(timeout)
-    except BaseException:
-        # Too late, Ctrl-C, or a progress callback that raised: nobody waits for it any more.
-        call.cancel_if_open()
-        raise
+        return self._servers.call(method, wire, decode, timeout, progress)

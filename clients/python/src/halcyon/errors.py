@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional
+import concurrent.futures
+from typing import Any, Mapping, Optional, Sequence
 
 from . import codes
 from .codes import *
 from .failures import HalcyonError
 
-__all__ = ["BinaryNotFound", "CallTimedOut", "HalcyonError", "ServerGone"]
+__all__ = ["BinaryNotFound", "CallCancelled", "CallTimedOut", "HalcyonError", "ServerGone"]
 
 
-class CallTimedOut(TimedOut):
+class CallTimedOut(TimedOut, concurrent.futures.TimeoutError):
     """The answer did not come within the `timeout=` of the call, which was then cancelled.
 
     Measured by this client, so `code` is 0; the server's own time-outs are plain `TimedOut`.
@@ -21,11 +22,18 @@ class CallTimedOut(TimedOut):
         super().__init__(0, "callTimedOut", message, data)
 
 
-class ServerGone(HalcyonError):
-    """The server ended, or the client was closed, before the answer came.
+class CallCancelled(RequestCancelled, concurrent.futures.CancelledError):
+    """A PendingCall was cancelled here, by its `cancel()`."""
 
-    Every call that was open fails with it, and so does every later call of the same client:
-    make a new client to go on.
+    def __init__(self, message: str, data: Optional[Mapping[str, Any]] = None) -> None:
+        super().__init__(-32800, "requestCancelled", message, data)
+
+
+class ServerGone(HalcyonError):
+    """The server ended before the answer came, or cannot be started again yet, or the client was closed.
+
+    The calls that were open fail with it. The next call starts another server: at once, or, when
+    one after the other died soon after its start, not before `retry_after` seconds have passed.
     """
 
     def __init__(self, message: str, data: Optional[Mapping[str, Any]] = None) -> None:
@@ -36,6 +44,23 @@ class ServerGone(HalcyonError):
         """The exit status, negative for the number of a signal, or None when not known."""
         status = self.data.get("exitStatus")
         return status if isinstance(status, int) else None
+
+    @property
+    def signal(self) -> Optional[str]:
+        """The name of the signal that ended the server, such as "SIGKILL", or None."""
+        signal = self.data.get("signal")
+        return signal if isinstance(signal, str) else None
+
+    @property
+    def stderr(self) -> Sequence[str]:
+        """The last lines that the server wrote to its standard error, ten at most."""
+        return tuple(self.data.get("stderr", ()))
+
+    @property
+    def retry_after(self) -> Optional[float]:
+        """The seconds until another server may be started; None when the next call starts one."""
+        seconds = self.data.get("retryAfter")
+        return float(seconds) if isinstance(seconds, (int, float)) else None
 
 
 class BinaryNotFound(HalcyonError):

@@ -60,6 +60,10 @@ class LimitFailure(HalcyonError):
         return limit if isinstance(limit, str) else None
 
 
+class NotSent(Exception):
+    """The server had ended before a request was sent: another server may do it. Never leaves this client."""
+
+
 def _rebuilt(
     kind: Type[HalcyonError], code: int, name: str, message: str, data: Dict[str, Any]
 ) -> HalcyonError:

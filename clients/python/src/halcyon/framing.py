@@ -101,3 +101,9 @@ class LineSplitter:
         if last:
             self._partial.append(last)
         return [line for line in lines if line.strip()]
+
+    def rest(self) -> Sequence[bytes]:
+        """The last line of a stream that has ended without a line end."""
+        line = b"".join(self._partial)
+        self._partial.clear()
+        return [line] if line.strip() else []

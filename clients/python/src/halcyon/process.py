@@ -8,9 +8,10 @@ import signal
 import subprocess
 import threading
 import weakref
-from typing import IO, Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union
+from typing import IO, Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Union
 
 from .errors import BinaryNotFound
+from .stderr import StandardError
 
 StrPath = Union[str, os.PathLike[str]]
 
@@ -58,11 +59,11 @@ def flags(schemes: Union[str, Sequence[str], None], args: Sequence[str]) -> List
     return ["--allowed-schemes", ",".join(names), *args]
 
 
-class ServerProcess:
-    """One running server and the descriptors that lead to it.
+class Launch:
+    """All that the servers of one client are started with.
 
-    It runs in a session of its own, so that Ctrl-C at the terminal reaches this program alone,
-    and ends by itself when its standard input closes, also when this program is killed.
+    Looked up once: the next server is started as the first one was, wherever this program is by
+    then. Raises BinaryNotFound.
     """
 
     def __init__(
@@ -74,49 +75,86 @@ class ServerProcess:
         stderr: Stderr,
     ) -> None:
         self.path = find_binary(binary)
-        command: List[str] = [self.path, "serve"]
+        self.command: List[str] = [self.path, "serve"]
         if cache_dir is not None:
-            command += ["--cache-dir", os.path.abspath(cache_dir)]
-        command += args
-        environment: Optional[Dict[str, str]] = None if env is None else {**os.environ, **env}
-        listener = stderr if callable(stderr) else None
-        target: Any = stderr
-        if listener is not None:
-            target = subprocess.PIPE
-        elif stderr == "discard":
-            target = subprocess.DEVNULL
+            self.command += ["--cache-dir", os.path.abspath(cache_dir)]
+        self.command += args
+        self.env = None if env is None else dict(env)
+        self.listener = stderr if callable(stderr) else None
+        self.log: Optional[int] = None
+        if stderr is None:
+            self.log = 2
         elif stderr == subprocess.PIPE or stderr == subprocess.STDOUT:
             raise ValueError(
                 "stderr= takes a function, a file, \"discard\" or None: a pipe that nobody reads "
                 "would stop the server when it is full, and STDOUT carries the protocol."
             )
-        try:
-            self._child = subprocess.Popen(
-                command,
-                bufsize=0,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=target,
-                env=environment,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise BinaryNotFound(
-                "%s cannot be started: %s (%s)."
-                % (self.path, error.strerror or error, _THREE_WAYS)
-            ) from error
-        assert self._child.stdin is not None and self._child.stdout is not None
-        self.stdin: IO[bytes] = self._child.stdin
-        self.stdout: IO[bytes] = self._child.stdout
-        self.pid = self._child.pid
-        if listener is not None and self._child.stderr is not None:
-            threading.Thread(
-                target=_drain, args=(self._child.stderr, listener), daemon=True
-            ).start()
-        # Runs when the owner was forgotten without close(), at the latest when the program ends.
-        self._owner: Optional["weakref.WeakMethod[Callable[[], None]]"] = None
-        _alive.add(self)
-        self._last_resort = weakref.finalize(self, _abandon, self._child, os.getpid())
+        elif not callable(stderr) and stderr != "discard":
+            # One of our own: the file may be closed once the client was made.
+            self.log = os.dup(stderr if isinstance(stderr, int) else stderr.fileno())
+            weakref.finalize(self, os.close, self.log)
+
+
+class Ending(NamedTuple):
+    """The end of a server: in words, as a status and as the name of a signal, and its last words."""
+
+    how: str
+    status: Optional[int] = None
+    signal: Optional[str] = None
+    stderr: Sequence[str] = ()
+
+    def data(self) -> Dict[str, Any]:
+        """The same as the `data` of an error."""
+        return {
+            "exitStatus": self.status,
+            "signal": self.signal,
+            "stderr": list(self.stderr),
+            "retryable": True,
+        }
+
+    def told(self, complaint: Optional[str]) -> str:
+        """The same as a message; `complaint` is what the server was ended for."""
+        said = "".join("\n    " + line for line in self.stderr)
+        return "The halcyon server is gone: %s.%s" % (complaint or self.how, said and " It said:" + said)
+
+
+class ServerProcess:
+    """One running server and the descriptors that lead to it.
+
+    It runs in a session of its own, so that Ctrl-C at the terminal reaches this program alone,
+    and ends by itself when its standard input closes, also when this program is killed.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        environment = None if launch.env is None else {**os.environ, **launch.env}
+        # A fork in between would leave a child with the pipes of a server that it does not know of.
+        with _starting:
+            try:
+                self._child = subprocess.Popen(
+                    launch.command,
+                    bufsize=0,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    env=environment,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise BinaryNotFound(
+                    "%s cannot be started: %s (%s)."
+                    % (launch.path, error.strerror or error, _THREE_WAYS)
+                ) from error
+            child = self._child
+            assert child.stdin is not None and child.stdout is not None and child.stderr is not None
+            self.stdin: IO[bytes] = child.stdin
+            self.stdout: IO[bytes] = child.stdout
+            self.pid = child.pid
+            # Runs when the owner was forgotten without close(), at the latest when the program ends.
+            self._owner: Optional["weakref.WeakMethod[Callable[[], None]]"] = None
+            self._stderr = StandardError(child.stderr, launch.log, launch.listener)
+            self._last_resort = weakref.finalize(self, _abandon, child, self._stderr, os.getpid())
+            _alive.add(self)
 
     def wait(self, seconds: float) -> Optional[int]:
         """The exit status, or None when the server still runs after that time."""
@@ -133,27 +171,31 @@ class ServerProcess:
         """Ends the server at once."""
         self._child.kill()
 
-    def ending(self) -> "tuple[str, Optional[int]]":
-        """The end of the server, in words and as a status; called once its output has ended.
+    def ending(self) -> Ending:
+        """The end of the server; called once its output has ended.
 
         A server that closed its output and lives on is of no use any more and is killed.
         """
         status = self.wait(2.0)
+        how, name = "", None
         if status is None:
             self.kill()
             self.wait(2.0)
-            return "it closed its output without exiting and was killed", None
-        if status < 0:
+            how = "it closed its output without exiting and was killed"
+        elif status < 0:
             try:
-                return "killed by %s" % signal.Signals(-status).name, status
+                name = signal.Signals(-status).name
             except ValueError:
-                return "killed by signal %d" % -status, status
-        return "exit status %d" % status, status
+                name = "signal %d" % -status
+            how = "killed by %s" % name
+        else:
+            how = "exit status %d" % status
+        return Ending(how, status, name, self._stderr.last_lines())
 
     def leave_to_parent(self) -> None:
         """Lets go of the server in a forked child: the parent's closing must be its end."""
         self._last_resort.detach()
-        for stream in (self.stdin, self.stdout):
+        for stream in (self.stdin, self.stdout, self._stderr.stream):
             stream.close()
         self._child.returncode = 0
         owner = None if self._owner is None else self._owner()
@@ -165,16 +207,7 @@ class ServerProcess:
         self._owner = weakref.WeakMethod(tell)
 
 
-def _drain(stream: IO[bytes], listener: Callable[[str], object]) -> None:
-    with stream:
-        for line in stream:
-            try:
-                listener(line.decode(errors="replace").rstrip("\r\n"))
-            except Exception:  # a listener that fails must not stop the server
-                continue
-
-
-def _abandon(child: "subprocess.Popen[bytes]", owner: int) -> None:
+def _abandon(child: "subprocess.Popen[bytes]", stderr: StandardError, owner: int) -> None:
     if os.getpid() != owner or child.returncode is not None:
         return
     for stream in (child.stdin, child.stdout):
@@ -188,11 +221,13 @@ def _abandon(child: "subprocess.Popen[bytes]", owner: int) -> None:
             end()
         try:
             child.wait(1.0)
+            stderr.wait()
             return
         except subprocess.TimeoutExpired:
             continue
 
 
+_starting = threading.RLock()
 _alive: "weakref.WeakSet[ServerProcess]" = weakref.WeakSet()
 
 
@@ -200,6 +235,11 @@ def _after_fork_in_child() -> None:
     for process in list(_alive):
         process.leave_to_parent()
     _alive.clear()
+    _starting.release()
 
 
-os.register_at_fork(after_in_child=_after_fork_in_child)
+os.register_at_fork(
+    before=_starting.acquire,
+    after_in_parent=_starting.release,
+    after_in_child=_after_fork_in_child,
+)
