@@ -16,6 +16,9 @@ REPORTING = {"retrieve", "download", "prefetch"}
 IN_NUMBERS = {"retrieve", "isCached", "cachePath"}
 """Methods that are asked for many images in one write."""
 
+AS_COMPLETED = {"retrieve"}
+"""Methods that are asked for many images, each told as soon as it is there."""
+
 
 @dataclass(frozen=True)
 class Param:
@@ -52,6 +55,11 @@ class Method:
     def is_paged(self) -> bool:
         """True when it answers in pages, each with the cursor of the next."""
         return any(param.name == "cursor" for param in self.params)
+
+    @property
+    def is_about_one_image(self) -> bool:
+        """True when it names an image that is cached: by its key, and nothing is put there."""
+        return bool(self.params) and self.params[0].name == "key" and self.params[0].required and self.name != "store"
 
     @property
     def items(self) -> Type:

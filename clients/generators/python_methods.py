@@ -1,9 +1,10 @@
 """The methods of the Python clients: the same for threads and for asyncio, each with its parameters and their words."""
 
+from dataclasses import replace
 from typing import Dict, List, Sequence
 
 from .catalog import NULL, Array, Catalog, Constants, Map, Named, Type, Scalar
-from .methods import IN_NUMBERS, REPORTING, Method, Param
+from .methods import AS_COMPLETED, IN_NUMBERS, REPORTING, Method, Param
 from .protocol import NOTE
 from .python_text import annotation, docstring, in_words, listed, literal, module, optional, snake, wrapped
 from .python_types import DATACLASSES, decoder, homes
@@ -60,6 +61,9 @@ class _Signature:
     def __init__(self, method: Method, catalog: Catalog) -> None:
         self.method, self.catalog = method, catalog
         self.params = [param for param in method.params if not (method.is_paged and param.name == "cursor")]
+        if method.is_about_one_image:
+            key = replace(self.params[0], required=False)
+            self.params = [key, Param("url", key.type, False, "The URL of the image, in place of its key.", None)] + self.params[1:]
 
     def name(self, param: Param) -> str:
         return "page_size" if self.method.is_paged and param.name == "limit" else snake(param.name)
@@ -95,6 +99,8 @@ class _Signature:
             return "None if %s == %s else %s" % (name, default, name)
         if self.is_path(param):
             return "params_of.absolute(%s)" % name
+        if self.method.is_about_one_image and param.name == "key":
+            return "params_of.key(key, url)"
         if param.name == "url" and param.required:
             return "str(%s)" % name
         if param.name == "url" and self.method.is_needed:
@@ -160,8 +166,8 @@ def decoders(methods: Sequence[Method]) -> List[str]:
 
 def _dictionary(signature: _Signature) -> List[str]:
     """The parameters as an expression, as lines of an argument."""
-    entries = ['"%s": %s' % (param.name, signature.value(param)) for param in signature.params]
-    return entries
+    params = [param for param in signature.params if not (signature.method.is_about_one_image and param.name == "url")]
+    return ['"%s": %s' % (param.name, signature.value(param)) for param in params]
 
 
 def _wire(signature: _Signature, indent: str) -> List[str]:
@@ -212,43 +218,57 @@ def _method(method: Method, catalog: Catalog, is_async: bool) -> List[str]:
     return lines + wire + wrapped("return %s" % call, sent, indent=indent)
 
 
-def _many(method: Method, catalog: Catalog, is_async: bool) -> List[str]:
-    """The form for many images of a method."""
+def _many(method: Method, catalog: Catalog, is_async: bool, as_completed: bool = False) -> List[str]:
+    """The form for many images of a method: a list, or an iterator of each with its URL, as soon as it is there."""
     signature = _Signature(method, catalog)
     one = signature.params[0]
-    signature.params = [one] + [param for param in signature.params[1:] if param.name != "key"]
+    signature.params = [one] + [param for param in signature.params[1:] if param.name not in ("key", "url")]
     plural = one.name + "s"
-    word = "async def" if is_async else "def"
+    name = "%s_%s" % (python_name(method), "iter" if as_completed else "many")
+    word = "async def" if is_async and not as_completed else "def"
+    shape = "List[%s]: ..."
+    if as_completed:
+        shape = "%sIterator[Tuple[str, %%s]]: ..." % ("Async" if is_async else "")
 
     def declared(ellipses: bool, last: str, result: str) -> List[str]:
         arguments = [text for text in signature.arguments(ellipses) if not text.startswith("progress")]
         arguments[0] = "%s: Iterable[str]" % plural
+        if as_completed:
+            arguments.append("on_progress: Optional[Callable[[str, Progress], object]] = None")
         if ellipses:
-            arguments[-1] = arguments[-1].replace("None", "...")
+            arguments = [text.replace(" = None", " = ...") for text in arguments]
         text = "(%s)" % ", ".join(["self"] + arguments + [last])
-        return wrapped("%s %s_many" % (word, python_name(method)), text, " -> %s" % result, "    ")
+        return wrapped("%s %s" % (word, name), text, " -> %s" % result, "    ")
 
     result = annotation(method.result)
-    lines = ["    @overload"] + declared(True, "return_exceptions: Literal[False] = ...", "List[%s]: ..." % result)
-    both = "List[Union[%s, HalcyonError]]: ..." % result
+    lines = ["    @overload"] + declared(True, "return_exceptions: Literal[False] = ...", shape % result)
+    both = shape % ("Union[%s, HalcyonError]" % result)
     lines += ["", "    @overload"] + declared(True, "return_exceptions: bool", both)
     lines += [""] + declared(False, "return_exceptions: bool = False", "Any:")
-    lines += docstring(
-        [
-            "`%s` for each of `%s`, all sent in one write; the results are in their order."
-            % (python_name(method), plural)
-        ],
-        "        ",
-    )
-    entries = _dictionary(signature)
-    rest = wrapped("rest = ", "{%s}" % ", ".join(entries[1:]), indent="        ")
+    words = [
+        "`%s` for each of `%s`, all sent in one write; the results are in their order." % (python_name(method), plural)
+    ]
+    if as_completed:
+        words = [
+            "Goes through `%s`, each with what `%s` returns for it, as they come." % (plural, python_name(method)),
+            "Nothing is sent before the first is asked for; leaving the loop cancels what is open. `on_progress` is called"
+            " with the %s and each report about it. `timeout` is for all, and `return_exceptions` as in `%s_many`."
+            % (one.name, python_name(method)),
+        ]
+    lines += docstring(words, "        ")
+    given = plural
+    if as_completed:
+        lines.append("        items = [str(item) for item in %s]" % plural)
+        given = "items"
+    lines += wrapped("rest = ", "{%s}" % ", ".join(_dictionary(signature)[1:]), indent="        ")
+    lines.append('        wires = params_of.each("%s", %s, rest)' % (one.name, given))
+    if as_completed:
+        sent = '("%s", items, wires, %s, timeout, return_exceptions, on_progress)' % (method.name, decoder_of(method))
+        return lines + wrapped("return self._as_completed", sent, indent="        ")
     call = "await self._many" if is_async else "self._many"
-    return (
-        lines
-        + rest
-        + ['        wires = params_of.each("%s", %s, rest)' % (one.name, plural)]
-        + ['        return %s("%s", wires, %s, timeout, return_exceptions)' % (call, method.name, decoder_of(method))]
-    )
+    return lines + [
+        '        return %s("%s", wires, %s, timeout, return_exceptions)' % (call, method.name, decoder_of(method))
+    ]
 
 
 _SYNC_HEAD = '''class Methods:
@@ -272,6 +292,18 @@ _SYNC_HEAD = '''class Methods:
         timeout: Optional[float],
         return_exceptions: bool,
     ) -> List[Union[T, HalcyonError]]:
+        raise NotImplementedError
+
+    def _as_completed(
+        self,
+        method: str,
+        items: List[str],
+        wires: List[str],
+        decode: Callable[[Any], T],
+        timeout: Optional[float],
+        return_exceptions: bool,
+        on_progress: Optional[Callable[[str, Progress], object]],
+    ) -> Iterator[Tuple[str, Union[T, HalcyonError]]]:
         raise NotImplementedError'''
 
 
@@ -281,6 +313,8 @@ def methods_module(methods: Sequence[Method], catalog: Catalog, is_async: bool) 
     if is_async:
         head = (
             head.replace("    def ", "    async def ")
+            .replace("async def _as_completed", "def _as_completed")
+            .replace("Iterator[", "AsyncIterator[")
             .replace("class Methods", "class AsyncMethods")
             .replace("`Client`", "`AsyncClient`")
         )
@@ -291,10 +325,13 @@ def methods_module(methods: Sequence[Method], catalog: Catalog, is_async: bool) 
     for method in methods:
         if method.name in IN_NUMBERS:
             body += [""] + _many(method, catalog, is_async)
+        if method.name in AS_COMPLETED:
+            body += [""] + _many(method, catalog, is_async, as_completed=True)
     known = homes(catalog)
     known.update({decoder_of(method): "results" for method in methods})
     known.update({"page_from_wire": "results", "nothing": "decoding"})
     known.update({"ProgressCallback": "calls", "HalcyonError": "failures", "Bytes": "requests", "StrPath": "requests"})
+    known["Progress"] = "notices"
     own = "async_methods" if is_async else "methods"
     text = module(
         ["The methods of the %s client." % ("asynchronous" if is_async else "synchronous"), NOTE], body, known, own

@@ -119,8 +119,8 @@ OWN_WORDS = {
 }
 """Descriptions of types that need more words than in other languages."""
 
-ALIASES = {"Processors": "Union[str, Sequence[Union[Processor, Mapping[str, Any]]]]"}
-"""Other names that are wider than the protocol says, so that what a program puts together at run time fits."""
+ALIASES = {"Processors": "Union[str, Sequence[Processor]]"}
+"""Other names that are wider than the protocol says."""
 
 TRUTH = {"RemoveResult": "removed", "CachedResult": "cached", "VerifyResult": "clean"}
 """Results that are true or false by themselves."""

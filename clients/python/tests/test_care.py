@@ -13,6 +13,7 @@ from halcyon import (
     ImageOptions,
     InvalidParams,
     NotCached,
+    Processor,
     ServerGone,
 )
 
@@ -100,7 +101,8 @@ class CareTests(Case):
         client = self.start()
         source = self.scratch / "picture.png"
         source.write_bytes(PICTURE)
-        url, box = source.as_uri(), [{"downsample": {"width": 8, "height": 8}}]
+        url = source.as_uri()
+        box: List[Processor] = [{"downsample": {"width": 8, "height": 8}}]
         options: ImageOptions = {"cacheSerializer": {"format": "webp"}}
         made = client.retrieve(url, processors=box, options=options)
         self.assertEqual((made.format, made.width), ("webp", 8))

@@ -226,6 +226,37 @@ class ClientTests(Case):
         paths = self.client.cache_path_many(keys[:1_000], timeout=PATIENCE)
         self.assertEqual([path.exists for path in paths], [key == "7" for key in keys[:1_000]])
 
+    def test_an_image_may_be_named_by_its_url_in_place_of_its_key(self) -> None:
+        self.assertFalse(self.client.is_cached(url=self.url))
+        self.client.retrieve(self.url + "#part")
+        self.assertTrue(self.client.is_cached(url=self.url + "#other"))
+        self.assertEqual(self.client.inspect(url=self.url).key, self.url)
+        self.assertTrue(self.client.cache_path(url=self.url).exists)
+        data = "data:text/plain,a#b"
+        self.client.store(data, data=PICTURE)
+        self.assertTrue(self.client.is_cached(url=data))
+        self.assertTrue(self.client.remove(url=self.url))
+        self.assertFalse(self.client.is_cached(url=self.url))
+        for neither_or_both in (None, self.url):
+            with self.assertRaisesRegex(TypeError, "by its key or by url="):
+                self.client.remove(neither_or_both, url=neither_or_both)
+
+    def test_notebooks_show_what_browsers_show(self) -> None:
+        image = self.client.retrieve(self.url)
+        self.assertEqual((image._repr_png_(), image._repr_html_()), (PICTURE, None))
+        webp = self.client.retrieve(self.url, processors="format:webp", as_="data")
+        assert webp.data is not None
+        encoded = base64.b64encode(webp.data).decode()
+        self.assertIsNone(webp._repr_png_())
+        self.assertEqual(
+            webp._repr_html_(),
+            '<img src="data:image/webp;base64,%s" width="%d" style="max-width: 100%%">' % (encoded, image.width),
+        )
+        tiff = self.client.retrieve(self.url, processors="format:tiff")
+        self.assertEqual((tiff._repr_png_(), tiff._repr_html_()), (None, None))
+        self.client.clear()
+        self.assertIsNone(image._repr_png_())
+
     def test_pipelined_calls_on_one_key_take_effect_in_the_order_sent(self) -> None:
         data = base64.b64encode(PICTURE).decode()
         calls: List[PendingCall[Any]] = [

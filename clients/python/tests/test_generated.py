@@ -97,6 +97,12 @@ class GeneratedTests(unittest.TestCase):
             ('c.retrieve("u", processors="resize:9x/format:webp").width + 1', 0),
             ('c.subscribe("log"); [entry.key for entry in c.list_entries(host="h")]', 0),
             ('c.retrieve("u", options={"maxByte": 5})', 1),
+            ('c.retrieve("u", processors=[{"resize": {"widht": 200}}])', 1),
+            ('c.retrieve("u", processors=[{"resise": {"width": 200}}])', 1),
+            ('c.submit("retrieve", {"url": "u"}).result().width + 1', 0),
+            ('c.submit("retrieve", {"url": "u"}).result().widht', 1),
+            ('[image.width + 1 for url, image in c.retrieve_iter(["u"])]', 0),
+            ('[image.width for url, image in c.retrieve_iter(["u"], return_exceptions=True)]', 1),
             ('c.retrieve("u", as_="bytes")', 1),
             ('c.configure(memory={"totalBytesLimit": "much"})', 1),
         ):

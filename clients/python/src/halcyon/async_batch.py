@@ -1,15 +1,18 @@
-"""Many requests in one write, answers in the order asked, for asyncio."""
+"""Many requests, their answers in the order asked or as they come, for asyncio."""
 
 from __future__ import annotations
 
 import asyncio
+import functools
+import itertools
 import time
-from typing import Any, Callable, List, Optional, Tuple, TypeVar, Union
+from typing import Any, AsyncIterator, Callable, Dict, List, Optional, Tuple, TypeVar, Union
 
 from .async_servers import AsyncServers
 from .async_transport import AsyncTransport, Sent
 from .batch import WINDOW
 from .errors import CallTimedOut, HalcyonError
+from .notices import Progress
 
 T = TypeVar("T")
 
@@ -59,6 +62,48 @@ class AsyncBatches:
         finally:
             for left_over in sent[len(results) :]:
                 _abandon(left_over)
+
+    async def _as_completed(
+        self,
+        method: str,
+        items: List[str],
+        wires: List[str],
+        decode: Callable[[Any], T],
+        timeout: Optional[float],
+        return_exceptions: bool,
+        on_progress: Optional[Callable[[str, Progress], object]],
+    ) -> AsyncIterator[Tuple[str, Union[T, HalcyonError]]]:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        finished: "asyncio.Queue[int]" = asyncio.Queue()
+        tasks: Dict[int, "asyncio.Task[Any]"] = {}
+        unsent = iter(range(len(items)))
+
+        def send(place: int) -> None:
+            report = None if on_progress is None else functools.partial(on_progress, items[place])
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            task = asyncio.ensure_future(self._servers.request(method, wires[place], report, left))
+            tasks[place] = task
+            task.add_done_callback(lambda _: finished.put_nowait(place))
+
+        try:
+            for place in itertools.islice(unsent, WINDOW):
+                send(place)
+            while tasks:
+                place = await finished.get()
+                result: Union[T, HalcyonError]
+                try:
+                    result = decode(tasks.pop(place).result())
+                except HalcyonError as error:
+                    if not return_exceptions:
+                        raise
+                    result = error
+                for following in itertools.islice(unsent, 1):
+                    send(following)
+                yield items[place], result
+        finally:
+            for task in tasks.values():
+                task.cancel()
+            await asyncio.gather(*tasks.values(), return_exceptions=True)
 
 
 def _abandon(one: Tuple[AsyncTransport, Sent]) -> None:

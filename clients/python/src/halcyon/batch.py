@@ -1,12 +1,15 @@
-"""Many requests in one write, answers in the order asked."""
+"""Many requests, their answers in the order asked or as they come."""
 
 from __future__ import annotations
 
+import itertools
+import queue
 import time
-from typing import Any, Callable, List, Optional, TypeVar, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar, Union
 
-from .calls import Call
-from .errors import HalcyonError
+from .calls import Call, PendingCall
+from .errors import CallTimedOut, HalcyonError
+from .notices import Progress
 from .servers import Servers
 
 T = TypeVar("T")
@@ -56,3 +59,66 @@ class Batches:
             for call in calls[len(results) :]:
                 call.cancel_if_open()
             raise
+
+    def _as_completed(
+        self,
+        method: str,
+        items: List[str],
+        wires: List[str],
+        decode: Callable[[Any], T],
+        timeout: Optional[float],
+        return_exceptions: bool,
+        on_progress: Optional[Callable[[str, Progress], object]],
+    ) -> Iterator[Tuple[str, Union[T, HalcyonError]]]:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        news: "queue.SimpleQueue[Tuple[int, Union[Progress, HalcyonError, PendingCall[T]]]]"
+        news = queue.SimpleQueue()
+        open_calls: Dict[int, Optional[PendingCall[T]]] = {}
+        unsent = iter(range(len(items)))
+
+        def send(place: int) -> None:
+            open_calls[place] = None
+            report = None if on_progress is None else lambda value: news.put((place, value))
+            try:
+                call = self._servers.submit(method, wires[place], decode, report)
+            except HalcyonError as error:
+                news.put((place, error))
+            else:
+                open_calls[place] = call
+                call.add_done_callback(lambda _: news.put((place, call)))
+
+        try:
+            for place in itertools.islice(unsent, WINDOW):
+                send(place)
+            while open_calls:
+                left = None if deadline is None else max(0.0, deadline - time.monotonic())
+                try:
+                    place, found = news.get(timeout=left)
+                except queue.Empty:
+                    place = next(iter(open_calls))
+                    found = CallTimedOut("%s was not answered within %g seconds." % (method, timeout or 0))
+                if place not in open_calls:  # it came too late
+                    continue
+                if isinstance(found, Progress):
+                    if on_progress is not None:
+                        on_progress(items[place], found)
+                    continue
+                call = open_calls.pop(place)
+                result: Union[T, HalcyonError]
+                try:
+                    if isinstance(found, HalcyonError):
+                        raise found
+                    result = found.result()
+                except HalcyonError as error:
+                    if call is not None:
+                        call.cancel()  # one that took too long
+                    if not return_exceptions:
+                        raise
+                    result = error
+                for following in itertools.islice(unsent, 1):
+                    send(following)
+                yield items[place], result
+        finally:
+            for call in open_calls.values():
+                if call is not None:
+                    call.cancel()

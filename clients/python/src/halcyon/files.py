@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import os
-from typing import Optional
+from typing import Any, Optional
 from urllib.parse import unquote_to_bytes, urlsplit
 
 
@@ -23,12 +25,22 @@ class LocalFile:
         return _local_path(getattr(self, "path", None), getattr(self, "uri", None))
 
 
+_SHOWN_FORMATS = ("jpeg", "gif", "webp", "avif", "svg", "bmp", "ico")
+"""The formats besides PNG that browsers show."""
+_SHOWN_BYTES = 10_000_000
+"""The largest image that becomes part of a notebook."""
+
+
 class ImageFile(LocalFile):
-    """The file is complete and never changes in place."""
+    """The file is complete and never changes in place. Notebooks show the image."""
 
     path: Optional[str]
     data: Optional[bytes]
     byte_count: int
+    format: Optional[Any]
+    mime_type: str
+    width: int
+    display_width: Optional[int]
 
     def read(self) -> bytes:
         """The bytes of the image: those that came with the answer, else those of its file.
@@ -51,3 +63,27 @@ class ImageFile(LocalFile):
             return b"".join(parts)
         finally:
             os.close(descriptor)
+
+    def _repr_png_(self) -> Optional[bytes]:
+        """The image for a notebook, when it is a PNG."""
+        return self._shown() if self.format == "png" else None
+
+    def _repr_html_(self) -> Optional[str]:
+        """The image for a notebook, when it has another format that browsers show."""
+        data = self._shown() if self.format in _SHOWN_FORMATS else None
+        if data is None:
+            return None
+        return '<img src="data:%s;base64,%s" width="%d" style="max-width: 100%%">' % (
+            html.escape(self.mime_type),
+            base64.b64encode(data).decode("ascii"),
+            self.display_width or self.width,
+        )
+
+    def _shown(self) -> Optional[bytes]:
+        """The bytes, or None for those that are not there any more, and for more than a notebook should hold."""
+        if self.byte_count > _SHOWN_BYTES:
+            return None
+        try:
+            return self.read()
+        except (OSError, ValueError):
+            return None

@@ -16,6 +16,7 @@ from typing import (
     Mapping,
     Optional,
     overload,
+    Tuple,
     TypeVar,
     Union,
 )
@@ -25,6 +26,7 @@ from .calls import ProgressCallback
 from .decoding import nothing
 from .events import EventName
 from .failures import HalcyonError
+from .notices import Progress
 from .options import As, ImageOptions, Processors
 from .requests import Bytes, StrPath
 from .results import (
@@ -106,6 +108,18 @@ class Methods:
         timeout: Optional[float],
         return_exceptions: bool,
     ) -> List[Union[T, HalcyonError]]:
+        raise NotImplementedError
+
+    def _as_completed(
+        self,
+        method: str,
+        items: List[str],
+        wires: List[str],
+        decode: Callable[[Any], T],
+        timeout: Optional[float],
+        return_exceptions: bool,
+        on_progress: Optional[Callable[[str, Progress], object]],
+    ) -> Iterator[Tuple[str, Union[T, HalcyonError]]]:
         raise NotImplementedError
 
     def retrieve(
@@ -197,8 +211,9 @@ class Methods:
 
     def remove(
         self,
-        key: str,
+        key: Optional[str] = None,
         *,
+        url: Optional[str] = None,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
         from_memory: bool = True,
@@ -213,6 +228,7 @@ class Methods:
 
         Args:
             key: The cache key: any text.
+            url: The URL of the image, in place of its key.
             cache: The name of the cache.
             processors: What is done to the original, in order.
             from_memory: Remove it from memory.
@@ -224,7 +240,7 @@ class Methods:
         """
         wire = params_of.given(
             {
-                "key": key,
+                "key": params_of.key(key, url),
                 "cache": cache,
                 "processors": processors,
                 "fromMemory": None if from_memory else False,
@@ -237,8 +253,9 @@ class Methods:
 
     def is_cached(
         self,
-        key: str,
+        key: Optional[str] = None,
         *,
+        url: Optional[str] = None,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
         options: Optional[ImageOptions] = None,
@@ -248,6 +265,7 @@ class Methods:
 
         Args:
             key: The cache key: any text.
+            url: The URL of the image, in place of its key.
             cache: The name of the cache.
             processors: What is done to the original, in order.
             options: What else was said when the image was made: cacheSerializer,
@@ -255,14 +273,20 @@ class Methods:
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
         wire = params_of.given(
-            {"key": key, "cache": cache, "processors": processors, "options": options},
+            {
+                "key": params_of.key(key, url),
+                "cache": cache,
+                "processors": processors,
+                "options": options,
+            },
         )
         return self._call("isCached", wire, cached_result_from_wire, timeout)
 
     def cache_path(
         self,
-        key: str,
+        key: Optional[str] = None,
         *,
+        url: Optional[str] = None,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
         options: Optional[ImageOptions] = None,
@@ -272,6 +296,7 @@ class Methods:
 
         Args:
             key: The cache key: any text.
+            url: The URL of the image, in place of its key.
             cache: The name of the cache.
             processors: What is done to the original, in order.
             options: What else was said when the image was made: cacheSerializer,
@@ -279,7 +304,12 @@ class Methods:
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
         wire = params_of.given(
-            {"key": key, "cache": cache, "processors": processors, "options": options},
+            {
+                "key": params_of.key(key, url),
+                "cache": cache,
+                "processors": processors,
+                "options": options,
+            },
         )
         return self._call("cachePath", wire, cache_path_result_from_wire, timeout)
 
@@ -516,8 +546,9 @@ class Methods:
 
     def inspect(
         self,
-        key: str,
+        key: Optional[str] = None,
         *,
+        url: Optional[str] = None,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
         options: Optional[ImageOptions] = None,
@@ -529,13 +560,19 @@ class Methods:
 
         Args:
             key: The cache key: any text.
+            url: The URL of the image, in place of its key.
             cache: The name of the cache.
             processors: What was done to the original.
             options: What else was said when the image was made: cacheSerializer and the like.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
         wire = params_of.given(
-            {"key": key, "cache": cache, "processors": processors, "options": options},
+            {
+                "key": params_of.key(key, url),
+                "cache": cache,
+                "processors": processors,
+                "options": options,
+            },
         )
         return self._call("inspect", wire, entry_details_from_wire, timeout)
 
@@ -803,6 +840,70 @@ class Methods:
         }
         wires = params_of.each("url", urls, rest)
         return self._many("retrieve", wires, image_result_from_wire, timeout, return_exceptions)
+
+    @overload
+    def retrieve_iter(
+        self,
+        urls: Iterable[str],
+        *,
+        cache: Optional[str] = ...,
+        processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
+        as_: As = ...,
+        timeout: Optional[float] = ...,
+        on_progress: Optional[Callable[[str, Progress], object]] = ...,
+        return_exceptions: Literal[False] = ...,
+    ) -> Iterator[Tuple[str, ImageResult]]: ...
+
+    @overload
+    def retrieve_iter(
+        self,
+        urls: Iterable[str],
+        *,
+        cache: Optional[str] = ...,
+        processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
+        as_: As = ...,
+        timeout: Optional[float] = ...,
+        on_progress: Optional[Callable[[str, Progress], object]] = ...,
+        return_exceptions: bool,
+    ) -> Iterator[Tuple[str, Union[ImageResult, HalcyonError]]]: ...
+
+    def retrieve_iter(
+        self,
+        urls: Iterable[str],
+        *,
+        cache: Optional[str] = None,
+        processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
+        as_: As = "path",
+        timeout: Optional[float] = None,
+        on_progress: Optional[Callable[[str, Progress], object]] = None,
+        return_exceptions: bool = False,
+    ) -> Any:
+        """Goes through `urls`, each with what `retrieve` returns for it, as they come.
+
+        Nothing is sent before the first is asked for; leaving the loop cancels what is open.
+        `on_progress` is called with the url and each report about it. `timeout` is for all, and
+        `return_exceptions` as in `retrieve_many`.
+        """
+        items = [str(item) for item in urls]
+        rest = {
+            "cache": cache,
+            "processors": processors,
+            "options": options,
+            "as": None if as_ == "path" else as_,
+        }
+        wires = params_of.each("url", items, rest)
+        return self._as_completed(
+            "retrieve",
+            items,
+            wires,
+            image_result_from_wire,
+            timeout,
+            return_exceptions,
+            on_progress,
+        )
 
     @overload
     def is_cached_many(

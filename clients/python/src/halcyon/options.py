@@ -5,7 +5,7 @@ Made by clients/generate.py from protocol/openrpc.json.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, Mapping, Sequence, TypedDict, Union
+from typing import Dict, List, Literal, Sequence, TypedDict, Union
 
 __all__ = [
     "As",
@@ -781,7 +781,7 @@ Processor = Union[
 ]
 """One step of the making of an image: an object with one member, the processor's name."""
 
-Processors = Union[str, Sequence[Union[Processor, Mapping[str, Any]]]]
+Processors = Union[str, Sequence[Processor]]
 """Steps applied left to right, each an object with one member, the name of the processor; or a
 compact text, as in `resize:200x200/format:webp`.
 """

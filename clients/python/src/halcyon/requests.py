@@ -55,6 +55,16 @@ def absolute(path: StrPath) -> str:
     return os.path.abspath(path)
 
 
+def key(key: Optional[str], url: Optional[str]) -> str:
+    """The key of an image that is named by its key or its URL, which is the key without its fragment."""
+    if (key is None) == (url is None):
+        raise TypeError("An image is named by its key or by url=, and by one of the two.")
+    if key is not None:
+        return key
+    text = str(url)
+    return text if text[:5].lower() == "data:" else text.partition("#")[0]
+
+
 def store(path: Optional[StrPath], data: Optional[Bytes], params: Mapping[str, Any]) -> str:
     """Parameters of `store`: either a path or bytes, and the others."""
     if (path is None) == (data is None):
