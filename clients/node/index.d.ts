@@ -69,6 +69,10 @@ export interface ServerExit {
  * The server keeps Node alive while calls are open, while a loop waits for events, and while it is being closed, and not
  * otherwise: a program that has nothing left to do ends, and its server with it.
  *
+ * A server that died is started again by the next call, with the settings, read-only folders, pause, subscriptions and
+ * delegates of the last, except parameters that were given by position. What was open has failed, and is not sent again.
+ * After the fourth death in a row within ten seconds of the start, calls fail for a second, then for two, up to a minute.
+ *
  * Every method rejects with `HalcyonError` when the server answers with an error, with `ServerGoneError` when the
  * process ends first, and with `ClientClosedError` after `close()`. The methods of the protocol are in `types/methods.d.ts`.
  */
@@ -88,7 +92,7 @@ export class Client extends Methods {
    */
   static start(options?: ClientOptions): Promise<Client>;
 
-  /** The server's process id; undefined when it could not be started. */
+  /** The process id of the server, or of the last one; undefined when it could not be started. */
   get pid(): number | undefined;
 
   /** The path of the executable in use. */
@@ -106,8 +110,9 @@ export class Client extends Methods {
 
   /**
    * The events of those names as they come, for `for await`: subscribed at the first step, unsubscribed when the loop is
-   * left. Ends with the server; rejects with the signal's reason when that is aborted. What comes while the loop is
-   * busy waits for it. A loop that waits keeps Node alive.
+   * left. Goes on with the next server when one dies; what happens in between is missed. Ends with `close()`; rejects with
+   * the signal's reason when that is aborted. What comes while the loop is busy waits for it. A loop that waits keeps Node
+   * alive.
    */
   events<Name extends keyof CacheEvents>(
     names: Name | readonly Name[],
@@ -124,10 +129,7 @@ export class Client extends Methods {
    */
   call<Result = unknown>(method: string, params?: object | readonly unknown[], options?: CallOptions): Promise<Result>;
 
-  /**
-   * Sends a notification, which has no answer. Throws `ClientClosedError` after `close()` and `ServerGoneError` when the
-   * server has ended.
-   */
+  /** Sends a notification, which has no answer. Throws `ClientClosedError` after `close()`. */
   notify(method: string, params?: object | readonly unknown[]): void;
 
   /**

@@ -1,50 +1,27 @@
-import { Connection } from "./connection.mjs";
-import { Delegates } from "./delegates.mjs";
-import { ClientClosedError, ServerGoneError } from "./errors.mjs";
 import { Methods, sendMany } from "./methods.mjs";
-import { ServerProcess } from "./process.mjs";
+import { Servers } from "./servers.mjs";
 
 const closeTimeoutMs = 5000;
-const violationTimeoutMs = 1000;
 
 /**
- * A halcyon server of one's own: starts the process, calls its methods, ends it.
+ * A halcyon server of one's own: starts the process, calls its methods, ends it, and starts another when it died.
  *
  * The types, and what each method does, are in `index.d.ts`; the methods of the protocol come from `Methods`.
  */
 export class Client extends Methods {
-  #process;
-  #connection;
-  #closing;
+  #servers;
   #listeners = new Map();
-  #delegates;
+  #loops = new Set();
 
-  constructor(options = {}) {
+  constructor({ onNotification, ...options } = {}) {
     super();
-    this.#delegates = new Delegates(options.delegates ?? {}, (id, answer) => this.#connection.reply(id, answer));
-    const server = new ServerProcess(options);
-    this.#process = server;
-    this.#connection = new Connection(server.stdin, server.stdout, {
-      onBusy: (busy) => server.setBusy(busy),
-      onRequest: (id, method, params) => this.#delegates.ask(id, method, params),
+    this.#servers = new Servers(options, {
       onNotification: (method, params) => {
-        if (method === "$/cancelRequest") return this.#delegates.cancel(params?.id);
         this.#listeners.get(method)?.(method, params);
-        options.onNotification?.(method, params);
+        onNotification?.(method, params);
       },
-      onViolation: (makeError) => {
-        this.#connection.fail(makeError);
-        this.#connection.end();
-        server.stop(violationTimeoutMs);
-      },
+      onEnd: () => this.#wakeLoops(),
     });
-    server.setBusy(false);
-    if (this.#delegates.names.length > 0) {
-      const capabilities = { delegates: this.#delegates.names };
-      // A server that refuses this asks nothing, and says with the next call what is wrong with it.
-      this.call("initialize", { capabilities }).catch(() => {});
-    }
-    server.exited.then((end) => this.#connection.fail((method) => end.error ?? goneError(end, method)));
   }
 
   static async start(options) {
@@ -59,11 +36,11 @@ export class Client extends Methods {
   }
 
   get pid() {
-    return this.#process.pid;
+    return this.#servers.process.pid;
   }
 
   get binary() {
-    return this.#process.binary;
+    return this.#servers.process.binary;
   }
 
   async call(method, params, options) {
@@ -71,8 +48,10 @@ export class Client extends Methods {
   }
 
   notify(method, params) {
-    if (this.#closing) throw new ClientClosedError(method);
-    this.#connection.notify(method, params);
+    const connection = this.#servers.living(method);
+    if (connection) connection.notify(method, params);
+    // When there is none, the next call tells why.
+    else this.#servers.next(method).then((next) => next.notify(method, params)).catch(() => {});
   }
 
   async subscribe(events, listener, options) {
@@ -91,31 +70,34 @@ export class Client extends Methods {
   async *events(names, { signal } = {}) {
     signal?.throwIfAborted();
     const waiting = [];
-    let wake = () => {};
-    let isOver = false;
-    const end = () => {
-      isOver = true;
-      wake();
-    };
+    const loop = { wake: () => {} };
+    const end = () => loop.wake();
     signal?.addEventListener("abort", end, { once: true });
-    this.#process.exited.then(end);
+    this.#loops.add(loop);
     try {
       await this.subscribe(names, (event, params) => {
         waiting.push({ event, params });
-        wake();
+        loop.wake();
       });
       while (true) {
         while (waiting.length > 0) yield waiting.shift();
-        if (isOver) break;
-        const release = this.#process.hold();
-        await new Promise((resolve) => (wake = resolve));
+        if (signal?.aborted || this.#servers.isClosed) break;
+        if (!this.#servers.living("subscribe")) await this.#servers.next("subscribe");
+        if (waiting.length > 0) continue;
+        const release = this.#servers.process.hold();
+        await new Promise((resolve) => (loop.wake = resolve));
         release();
       }
       signal?.throwIfAborted();
     } finally {
+      this.#loops.delete(loop);
       signal?.removeEventListener("abort", end);
-      if (!isOver || signal?.aborted) await this.unsubscribe(names).catch(() => {});
+      if (!this.#servers.isClosed) await this.unsubscribe(names).catch(() => {});
     }
+  }
+
+  #wakeLoops() {
+    for (const loop of this.#loops) loop.wake();
   }
 
   async unsubscribe(events, options) {
@@ -126,19 +108,18 @@ export class Client extends Methods {
   }
 
   async close({ timeoutMs = closeTimeoutMs } = {}) {
-    if (!this.#closing) {
-      this.#closing = true;
-      this.#connection.end();
-      this.#process.stop(timeoutMs);
-    }
-    const { exitCode, signal } = await this.#process.exited;
+    const { exitCode, signal } = await this.#servers.close(timeoutMs);
     return { exitCode, signal };
   }
 
   async [sendMany](method, paramsList, { signal, onProgress, settled = false } = {}, convert = (result) => result) {
-    if (this.#closing) throw new ClientClosedError(method);
-    const calls = this.#connection.callMany(method, paramsList, { signal, onProgress });
-    const results = calls.map((call) => call.then(convert));
+    const connection = this.#servers.living(method) ?? (await this.#servers.next(method));
+    const calls = connection.callMany(method, paramsList, { signal, onProgress });
+    const results = calls.map(async (call, index) => {
+      const result = await call;
+      this.#servers.note(method, paramsList[index], result);
+      return convert(result);
+    });
     return settled ? Promise.allSettled(results) : Promise.all(results);
   }
 
@@ -150,12 +131,4 @@ export class Client extends Methods {
       };
     }
   }
-}
-
-function goneError({ exitCode, signal }, method) {
-  const how = signal ? `was ended by ${signal}` : `ended with exit code ${exitCode}`;
-  const message =
-    `No answer to ${method}: the server process ${how}. ` +
-    "What it had to say is on its standard error; start another with Client.start().";
-  return new ServerGoneError(message, { exitCode, signal, method });
 }

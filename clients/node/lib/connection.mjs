@@ -42,7 +42,7 @@ export class Connection {
 
   /** Sends a notification. */
   notify(method, params) {
-    if (this.#failure) throw this.#failureFor(method);
+    if (this.#failure) throw this.failure(method);
     this.#outbox.push(encode(method, { method, params }));
   }
 
@@ -59,10 +59,11 @@ export class Connection {
   /** Rejects every open call, and every later one, with the error that `makeError(method)` gives. */
   fail(makeError) {
     this.#failure ??= makeError;
-    for (const call of [...this.#calls.values()]) this.#settle(call, { error: this.#failureFor(call.method) });
+    for (const call of [...this.#calls.values()]) this.#settle(call, { error: this.failure(call.method) });
   }
 
-  #failureFor(method) {
+  /** The error of a call that comes after `fail`. */
+  failure(method) {
     return this.#failure(method);
   }
 
@@ -70,7 +71,7 @@ export class Connection {
     const id = this.#nextID++;
     try {
       if (group.signal?.aborted) throw cancellationError(group.signal.reason, method);
-      if (this.#failure) throw this.#failureFor(method);
+      if (this.#failure) throw this.failure(method);
       const progress = onProgress && ((value) => onProgress(value, index));
       const text = encode(method, { id, method, params: progress ? withToken(params, id) : params });
       return await new Promise((resolve, reject) => {

@@ -38,10 +38,12 @@ export class BinaryNotFoundError extends HalcyonError {
 
 /** The server process ended while something was still wanted from it. */
 export class ServerGoneError extends HalcyonError {
-  constructor(message, { exitCode = null, signal = null, method, cause } = {}) {
-    super(message, { code: "HALCYON_SERVER_GONE", kind: "serverGone", method, cause });
+  constructor(message, { exitCode = null, signal = null, stderr = [], method, cause } = {}) {
+    super(message, { code: "HALCYON_SERVER_GONE", kind: "serverGone", data: { retryable: true }, method, cause });
     this.exitCode = exitCode;
     this.signal = signal;
+    this.stderr = stderr;
+    this.retryAfterMs = undefined;
   }
 }
 

@@ -2,9 +2,27 @@ import { spawn } from "node:child_process";
 import path from "node:path";
 import { findBinary, toPath } from "./binary.mjs";
 import { BinaryNotFoundError } from "./errors.mjs";
+import { LastLines } from "./stderr.mjs";
 
 const killDelayMs = 2000;
 const leftoverOutputMs = 1000;
+
+/**
+ * All that the servers of one client are started with. Looked up once: the next is started as the first one was, wherever
+ * this program is by then. Throws `BinaryNotFoundError` when there is no executable to start.
+ */
+export function launch({ binary, cacheDir, schemes, args = [], env = {}, stderr = "inherit" }) {
+  const fullEnv = { ...process.env, ...env };
+  const cache = cacheDir === undefined ? [] : ["--cache-dir", path.resolve(toPath(cacheDir))];
+  const allowed = schemes === undefined ? [] : ["--allowed-schemes", [schemes].flat().join(",")];
+  const logs = { inherit: (text) => process.stderr.write(text), ignore: () => {} };
+  return {
+    binary: findBinary(binary, fullEnv),
+    args: ["serve", ...cache, ...allowed, ...args],
+    env: fullEnv,
+    log: typeof stderr === "function" ? stderr : logs[stderr],
+  };
+}
 
 /**
  * The server as a child process.
@@ -17,23 +35,21 @@ export class ServerProcess {
   #busy = false;
   #holds = 0;
   #stopping = false;
+  #ended = false;
   #timers = [];
+  #said = new LastLines();
 
-  /** The exit status, once the process has ended and all its output was read: `{exitCode, signal, error?}`. */
+  /** The exit status, once the process has ended and all its output was read: `{exitCode, signal, stderr, error?}`. */
   exited;
 
-  /** Starts the process. Throws `BinaryNotFoundError` when there is no executable to start. */
-  constructor({ binary, cacheDir, schemes, args = [], env = {}, stderr = "inherit" }) {
-    const fullEnv = { ...process.env, ...env };
-    const log = typeof stderr === "function" ? stderr : undefined;
-    this.binary = findBinary(binary, fullEnv);
-    const cache = cacheDir === undefined ? [] : ["--cache-dir", path.resolve(toPath(cacheDir))];
-    const allowed = schemes === undefined ? [] : ["--allowed-schemes", [schemes].flat().join(",")];
-    this.#child = spawn(this.binary, ["serve", ...cache, ...allowed, ...args], {
-      env: fullEnv,
-      stdio: ["pipe", "pipe", log ? "pipe" : stderr],
+  /** Starts the process, with what `launch` made. */
+  constructor({ binary, args, env, log }) {
+    this.binary = binary;
+    this.#child = spawn(binary, args, { env, stdio: "pipe" });
+    this.#child.stderr?.setEncoding("utf8").on("data", (text) => {
+      this.#said.push(text);
+      log(text);
     });
-    if (log) this.#child.stderr?.setEncoding("utf8").on("data", log);
     this.exited = new Promise((resolve) => this.#watch(resolve));
   }
 
@@ -48,6 +64,11 @@ export class ServerProcess {
   /** The process id, or undefined when the process could not be started. */
   get pid() {
     return this.#child.pid;
+  }
+
+  /** True when it has ended, or is ending: it takes no more calls. */
+  get isEnding() {
+    return this.#stopping;
   }
 
   /** Tells whether calls are open. Only then, while it is held, and while it stops does it keep the event loop alive. */
@@ -81,6 +102,7 @@ export class ServerProcess {
   }
 
   #updateReferences() {
+    if (this.#ended) return; // the handles are closed
     const wanted = this.#busy || this.#holds > 0 || this.#stopping;
     for (const handle of [this.#child, ...this.#child.stdio]) {
       if (wanted) handle?.ref?.();
@@ -95,9 +117,9 @@ export class ServerProcess {
   #watch(resolve) {
     const child = this.#child;
     const finish = (end) => {
-      this.#stopping = true;
+      this.#stopping = this.#ended = true;
       for (const timer of this.#timers) clearTimeout(timer);
-      resolve(end);
+      resolve({ ...end, stderr: this.#said.lines });
     };
     child.on("error", (cause) => {
       // Also emitted when a signal cannot be sent: then the process runs, and `exit` is still to come.
@@ -109,6 +131,8 @@ export class ServerProcess {
     // `close` waits for the end of the output. A descendant that inherited it could hold it open; what the server
     // itself wrote is in the pipe already.
     child.on("exit", () => {
+      this.#stopping = true;
+      this.#updateReferences();
       this.#after(leftoverOutputMs, () => {
         child.stdout.destroy();
         child.stderr?.destroy();

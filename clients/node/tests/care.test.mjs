@@ -64,7 +64,7 @@ test("requests are explained, downloads paused, and failures listed and forgotte
   assert.deepEqual([await images.forgetFailures(), await images.listFailures()], [0, []]);
 });
 
-test("events can be gone through as they come, until the loop is left, the signal aborts or the server ends", async (t) => {
+test("events can be gone through as they come, until the loop is left, the signal aborts or the client is closed", async (t) => {
   const images = await startClient(t);
   await images.configure({ disk: { bytesLimit: 15_000 } });
   let seen = 0;

@@ -45,6 +45,10 @@ export class ServerGoneError extends HalcyonError {
   readonly exitCode: number | null;
   /** The signal that ended the process, such as `"SIGKILL"`; else null. */
   readonly signal: NodeJS.Signals | null;
+  /** The last lines of its standard error, ten at most. */
+  readonly stderr: readonly string[];
+  /** The milliseconds until another may be started; undefined when the next call starts one. */
+  readonly retryAfterMs: number | undefined;
 }
 
 /** The client was closed before the call was made. Its `code` is `"HALCYON_CLIENT_CLOSED"`. */
