@@ -113,7 +113,7 @@ WHOLE = {
 """Members that tell every setting, which the protocol does not say."""
 
 ALIASES = {
-    "Processors": "string | (Processor | { [name: string]: unknown })[]",
+    "Processors": "string | readonly Processor[]",
     "ErrorAnswer": "{ code: number; message: string; data?: Record<string, unknown> }",
 }
 """Other names that are wider than the protocol says, so that what a program puts together at run time fits, or narrower."""

@@ -1,5 +1,6 @@
 /// <reference types="node" />
 
+import type { Readable } from "node:stream";
 import type { CallOptions } from "./types/calls.js";
 import type { Delegates } from "./types/delegates.js";
 import type { CacheEvents } from "./types/events.js";
@@ -50,6 +51,19 @@ export interface ClientOptions {
   /** Decides about downloads while they run. The client then sends `initialize` by itself. Default: nothing is asked. */
   delegates?: Delegates;
 }
+
+/**
+ * The bytes of an image as a stream: those that came with the answer, else those of its file. `Readable.toWeb` of
+ * `node:stream` makes it one of the web.
+ *
+ * A file that was removed meanwhile ends the stream with an error; what a result names stays for 60 seconds at least. Throws
+ * a `TypeError` for a result with neither.
+ */
+export function createReadStream(image: {
+  readonly data?: Uint8Array;
+  readonly path?: string | null;
+  readonly uri?: string | null;
+}): Readable;
 
 /** The exit status of a server. */
 export interface ServerExit {

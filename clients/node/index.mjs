@@ -8,3 +8,4 @@ export {
   MessageTooLargeError,
   ServerGoneError,
 } from "./lib/errors.mjs";
+export { createReadStream } from "./lib/streams.mjs";

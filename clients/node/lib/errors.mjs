@@ -18,10 +18,8 @@ export class HalcyonError extends Error {
   /** Makes the error that a JSON-RPC `error` object describes. */
   static fromResponse(error, method) {
     const data = isObject(error?.data) ? error.data : error?.data === undefined ? {} : { value: error.data };
-    const kind = typeof data.name === "string" ? data.name : undefined;
     return new HalcyonError(String(error?.message ?? "The server reported an error without a message."), {
       code: error?.code,
-      kind,
       data,
       method,
     });

@@ -1,6 +1,17 @@
+import type { ErrorCode } from "./codes.js";
+
+/** The name of a server's code, or of a failure on this side; `"unknown"` for a code that this version does not know. */
+export type ErrorKind =
+  | keyof typeof ErrorCode
+  | "binaryNotFound"
+  | "serverGone"
+  | "clientClosed"
+  | "messageTooLarge"
+  | "unknown";
+
 /** What the server says about an error besides its code and message. */
 export interface ErrorData {
-  /** The name of the code. */
+  /** The name of the code, also of one that this version does not know. */
   name?: string;
   url?: string;
   key?: string;
@@ -19,8 +30,8 @@ export interface ErrorData {
 export class HalcyonError extends Error {
   /** The server's code (see `ErrorCode`), or for a failure on this side a string such as `"HALCYON_SERVER_GONE"`. */
   readonly code: number | string;
-  /** The name of the code, such as `"invalidStatusCode"`; `"unknown"` when there is none. */
-  readonly kind: string;
+  /** The name of the code, such as `"invalidStatusCode"`: decide by it. */
+  readonly kind: ErrorKind;
   /** What else is known; empty when nothing is. */
   readonly data: ErrorData;
   /** The method that was called. */

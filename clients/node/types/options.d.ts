@@ -616,7 +616,7 @@ export type Processor =
  * Steps applied left to right, each an object with one member, the name of the processor; or a compact text, as in
  * `resize:200x200/format:webp`.
  */
-export type Processors = string | (Processor | { [name: string]: unknown })[];
+export type Processors = string | readonly Processor[];
 
 /** How an image is answered: where its file is, its bytes, both, neither, or as a data URL or raw pixels. */
 export type As = "path" | "data" | "both" | "none" | "dataUrl" | "pixels";

@@ -3,3 +3,8 @@ declare class Buffer extends Uint8Array {}
 declare namespace NodeJS {
   type Signals = string;
 }
+declare module "node:stream" {
+  class Readable {
+    pipe(to: unknown): unknown;
+  }
+}

@@ -1,5 +1,6 @@
 // Uses of the client in TypeScript: types.test.mjs type-checks this file, and nothing runs it.
-import { Client, ErrorCode, type Delegates, type EntryDetails, type ImageOptions } from "halcyon-client";
+import { Client, createReadStream, ErrorCode, HalcyonError } from "halcyon-client";
+import type { Delegates, EntryDetails, ImageOptions, Processor } from "halcyon-client";
 
 const client = await Client.start({
   schemes: ["https"],
@@ -29,6 +30,21 @@ export const code: 10002 = ErrorCode.invalidStatusCode;
 export const reason: number | undefined = (await client.explain("u")).error?.code;
 export const options: ImageOptions = { maxBytes: 4, "x-mine": 3 };
 
+createReadStream(cat).pipe(null);
+export const small: Processor[] = [{ resize: { width: 200 } }, { format: { to: "webp" } }];
+await client.retrieve({ url: "u", processors: small });
+export const isGone = (error: HalcyonError) => error.kind === "serverGone" || error.kind === "invalidStatusCode";
+
+// @ts-expect-error: the parameter is width.
+await client.retrieve({ url: "u", processors: [{ resize: { widht: 200 } }] });
+// @ts-expect-error: the parameter is height.
+await client.retrieve({ url: "u", processors: [{ resize: { width: 200, hieght: 100 } }] });
+// @ts-expect-error: the processor is resize.
+await client.retrieve({ url: "u", processors: [{ resise: { width: 200 } }] });
+// @ts-expect-error: there is no such kind.
+export const isTypo = (error: HalcyonError) => error.kind === "invalidStatuscode";
+// @ts-expect-error: an image is named by its key.
+await client.isCached({ url: "u" });
 // @ts-expect-error: the option is maxBytes.
 await client.retrieve({ url: "u", options: { maxByte: 5 } });
 // @ts-expect-error: there is no such form.
