@@ -4,18 +4,18 @@ import { fileURLToPath } from "node:url";
 import { BinaryNotFoundError } from "./errors.mjs";
 
 /**
- * Finds the `halcyon` executable: the option, then `HALCYON_BIN`, then `PATH`.
+ * Finds the `halcyon` executable: the option, which errors call `origin`, then `HALCYON_BIN`, then `PATH`.
  *
  * The first of the three that is given decides: a wrong option is an error, not a reason to look further.
  */
-export function findBinary(option, env) {
-  if (option !== undefined) return resolveNamed(toPath(option), "the option `binary`", env);
+export function findBinary(option, env, origin = "the option `binary`") {
+  if (option !== undefined) return resolveNamed(toPath(option), origin, env);
   if (env.HALCYON_BIN) return resolveNamed(env.HALCYON_BIN, "the environment variable HALCYON_BIN", env);
   const found = searchPath("halcyon", env);
   if (found !== undefined) return found;
   throw new BinaryNotFoundError(
     "Cannot find the executable `halcyon`: it is in no folder of PATH. " +
-      "Give its path as the option `binary`, or set HALCYON_BIN.",
+      `Give its path as ${origin}, or set HALCYON_BIN.`,
     pathFolders(env).map((folder) => path.join(folder, "halcyon")),
   );
 }

@@ -74,11 +74,13 @@ export class Client extends Methods {
     const end = () => loop.wake();
     signal?.addEventListener("abort", end, { once: true });
     this.#loops.add(loop);
+    let isSubscribed = false;
     try {
       await this.subscribe(names, (event, params) => {
         waiting.push({ event, params });
         loop.wake();
       });
+      isSubscribed = true;
       while (true) {
         while (waiting.length > 0) yield waiting.shift();
         if (signal?.aborted || this.#servers.isClosed) break;
@@ -92,7 +94,7 @@ export class Client extends Methods {
     } finally {
       this.#loops.delete(loop);
       signal?.removeEventListener("abort", end);
-      if (!this.#servers.isClosed) await this.unsubscribe(names).catch(() => {});
+      if (isSubscribed && !this.#servers.isClosed) await this.unsubscribe(names).catch(() => {});
     }
   }
 

@@ -82,6 +82,8 @@ test("an error says the last lines that the server wrote", async (t) => {
 
 test("a server that always dies at once is not started in a loop", async (t) => {
   const { images, starts } = await countedClient(t, 'console.error("cannot go on: no room"); process.exit(3);');
+  await assert.rejects(images.events("log").next(), ServerGoneError);
+  assert.equal(await starts(), 1);
   const errors = [];
   for (let turn = 0; turn < 20; turn++) {
     const outcomes = await Promise.allSettled([images.ping(), images.ping()]);

@@ -1,46 +1,48 @@
 "use strict";
 
-const { spawn } = require("node:child_process");
-const { findBinary } = require("./binary.js");
-const { Connection } = require("./connection.js");
-const { HalcyonError } = require("./errors.js");
 const { events } = require("./protocol.js");
 
-const closeTimeoutMs = 5000;
-const maxRevivals = 3;
-
 /**
- * The server that the extension uses: started by the first call, started again by the next call after it died. It never
- * outlives the extension host: it reads the end of its input.
+ * The server that the extension uses, through the Node client in the folder `client`: started by the first call, started
+ * again by the next call, or for those who listen, after it died. It never outlives the extension host.
  */
 class Server {
   #options;
-  #current;
-  #revivals = 0;
-  #listeners = new Map();
+  #log;
+  #opening;
+  #client;
+  #heard = new Map();
 
   /**
-   * `options()` is asked at every start for `{binary, args, env}`; `log(text)` gets what servers write to their standard
-   * error.
+   * `options()` is asked for `{binary, args, env}` at the first start, and after each `stop`; `log(text)` gets what servers
+   * write to their standard error.
    */
   constructor(options, log = () => {}) {
     this.#options = options;
-    this.log = log;
-    this.starts = 0;
+    this.#log = log;
   }
 
-  /** The process id, while a server runs. */
+  /** The process id of the server, or of the last one; undefined before the first call and after `stop`. */
   get pid() {
-    return this.#current?.child.pid;
+    return this.#client?.pid;
   }
 
-  /** The executable of the last start. */
-  binary;
-
-  /** Calls a method; see `Connection.call`. */
-  async call(method, params, options) {
-    this.#revivals = 0;
-    return this.#start().connection.call(method, params, options);
+  /**
+   * Calls a method. `token` is a cancellation token of VS Code; `onProgress` is told of `receivedBytes` and `totalBytes`.
+   * Rejects with a `HalcyonError`, when cancelled with the kind `requestCancelled`.
+   */
+  async call(method, params, { token, onProgress } = {}) {
+    const client = await this.#open();
+    this.#listen(client);
+    const controller = new AbortController();
+    const cancel = () => controller.abort(cancelled(method));
+    if (token?.isCancellationRequested) cancel();
+    const listener = token?.onCancellationRequested(cancel);
+    try {
+      return await client.call(method, params, { signal: controller.signal, onProgress });
+    } finally {
+      listener?.dispose();
+    }
   }
 
   /**
@@ -49,98 +51,97 @@ class Server {
    */
   on(event, listener) {
     if (!events.includes(event)) throw new TypeError(`There is no event "${event}"; there are ${events.join(", ")}.`);
-    const listeners = this.#listeners.get(event) ?? new Set();
-    const isFirst = listeners.size === 0;
-    listeners.add(listener);
-    this.#listeners.set(event, listeners);
-    if (isFirst && this.#current) this.#subscribe(this.#current, "subscribe", [event]);
-    else if (!this.#current) this.#start();
+    const heard = this.#heard.get(event) ?? { listeners: new Set(), client: undefined, controller: undefined };
+    heard.listeners.add(listener);
+    this.#heard.set(event, heard);
+    this.#open().then(
+      (client) => this.#listen(client),
+      (error) => this.#log(`${error.message}\n`),
+    );
     return {
       dispose: () => {
-        if (!listeners.delete(listener) || listeners.size > 0) return;
-        this.#listeners.delete(event);
-        if (this.#current) this.#subscribe(this.#current, "unsubscribe", [event]);
+        if (!heard.listeners.delete(listener) || heard.listeners.size > 0) return;
+        this.#heard.delete(event);
+        heard.controller?.abort();
       },
     };
   }
 
   /** Lets the server end when it has answered what it was asked; the next call starts another. */
   async stop() {
-    const stopped = this.#current;
-    if (!stopped) return;
-    this.#current = undefined;
-    stopped.isStopped = true;
-    stopped.connection.end();
-    const timer = setTimeout(() => stopped.child.kill("SIGKILL"), closeTimeoutMs);
-    await stopped.ended;
-    clearTimeout(timer);
+    const opening = this.#opening;
+    this.#opening = this.#client = undefined;
+    const client = await opening?.catch(() => {});
+    await client?.close();
   }
 
   /** Lets the server end, and starts another at once when somebody listens; else the next call does. */
   async restart() {
     await this.stop();
-    this.#revivals = 0;
-    if (this.#listeners.size > 0) this.#start();
+    if (this.#heard.size > 0) this.#listen(await this.#open());
   }
 
-  #start() {
-    if (this.#current) return this.#current;
+  async #open() {
+    const opening = (this.#opening ??= this.#start());
+    try {
+      const client = await opening;
+      if (this.#opening === opening) this.#client = client;
+      return client;
+    } catch (error) {
+      if (this.#opening === opening) this.#opening = undefined;
+      throw error;
+    }
+  }
+
+  async #start() {
+    await loaded;
     const { binary, args = [], env = {} } = this.#options();
     const fullEnv = { ...process.env, ...env };
-    this.binary = findBinary(binary, fullEnv);
-    const child = spawn(this.binary, args, { env: fullEnv, stdio: ["pipe", "pipe", "pipe"] });
-    const server = { child, isStopped: false, hasSpoken: false };
-    this.#current = server;
-    this.starts += 1;
-    let said = "";
-    child.stderr.setEncoding("utf8").on("data", (text) => {
-      said = (said + text).slice(-4096);
-      this.log(text);
-    });
-    child.stdout.once("data", () => (server.hasSpoken = true));
-    child.stdin.on("error", () => {});
-    server.connection = new Connection(child.stdin, child.stdout, {
-      onNotification: (method, params) => {
-        for (const listener of [...(this.#listeners.get(method) ?? [])]) listener(params);
-      },
-      onViolation: () => child.kill("SIGTERM"),
-    });
-    server.ended = new Promise((resolve) => {
-      const finish = (how) => {
-        server.connection.fail((method) => gone(how, said, method));
-        this.#ended(server);
-        resolve();
-      };
-      child.on("error", (error) => child.pid === undefined && finish(`could not be started: ${error.message}`));
-      child.on("close", (code, signal) => finish(signal ? `was ended by ${signal}` : `ended with exit code ${code}`));
-    });
-    if (this.#listeners.size > 0) this.#subscribe(server, "subscribe", [...this.#listeners.keys()]);
-    return server;
+    const setting = binary ? binary.replace(/^~(?=\/)/, fullEnv.HOME ?? "~") : undefined;
+    const found = findBinary(setting, fullEnv, "the setting halcyon.binary");
+    return new Client({ binary: found, args, env, stderr: this.#log });
   }
 
-  #subscribe(server, method, events) {
-    // The callers of methods get the error that ends the connection.
-    server.connection.call(method, { events }).catch((error) => this.log(`${error.message}\n`));
+  /** Hears the events that somebody listens to, each in a loop of its own, which goes on with the next server of a client. */
+  #listen(client) {
+    for (const [event, heard] of this.#heard) {
+      if (heard.client === client) continue;
+      heard.client = client;
+      heard.controller = new AbortController();
+      this.#hear(client, event, heard, heard.controller.signal);
+    }
   }
 
-  #ended(server) {
-    if (this.#current === server) this.#current = undefined;
-    // Listeners need a running server, so it is restarted. A server that exits before its first message, or again and
-    // again, is only restarted by the next call.
-    if (server.isStopped || !server.hasSpoken || this.#listeners.size === 0 || this.#revivals >= maxRevivals) return;
-    this.#revivals += 1;
+  async #hear(client, event, heard, signal) {
     try {
-      this.#start();
+      for await (const { params } of client.events(event, { signal })) {
+        for (const listener of [...heard.listeners]) this.#tell(listener, params);
+      }
     } catch (error) {
-      this.log(`${error.message}\n`);
+      if (!signal.aborted) this.#log(`${error.message}\n`);
+    }
+    // A server that died at once, or too often: the next call tries again.
+    if (heard.client === client) heard.client = undefined;
+  }
+
+  #tell(listener, params) {
+    try {
+      listener(params);
+    } catch (error) {
+      this.#log(`A listener failed: ${error?.stack ?? error}\n`);
     }
   }
 }
 
-function gone(how, said, method) {
-  const last = said.trim().split("\n").pop();
-  const message = `No answer to ${method}: the server process ${how}.${last ? ` It said: ${last}` : ""} The next call starts another.`;
-  return new HalcyonError("serverGone", message, { method, data: { retryable: true } });
+let Client, findBinary, HalcyonError;
+const loaded = Promise.all([
+  import("../client/client.mjs"),
+  import("../client/binary.mjs"),
+  import("../client/errors.mjs"),
+]).then((modules) => ({ Client, findBinary, HalcyonError } = Object.assign({}, ...modules)));
+
+function cancelled(method) {
+  return new HalcyonError("The request was cancelled.", { code: -32800, method });
 }
 
 module.exports = { Server };

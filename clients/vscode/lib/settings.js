@@ -21,7 +21,7 @@ const serverSettings = ["binary", ...Object.keys(flags)];
  * false is left to the server's own configuration.
  */
 function serverArguments(get) {
-  const list = ["serve"];
+  const list = [];
   for (const [name, flag] of Object.entries(flags)) {
     const value = get(name);
     if (value === true) list.push(flag);

@@ -5,7 +5,10 @@ export * from "./protocol.js";
 
 /** How a call is made. */
 export interface CallOptions {
-  /** Gives the call up: it rejects at once with the kind `requestCancelled`. Others who want the same image still get it. */
+  /**
+   * Gives the call up: it rejects with the kind `requestCancelled` when the server has answered that, after a second in any
+   * case. Others who want the same image still get it.
+   */
   token?: CancellationToken;
   /** Is told how far a download is, at most ten times a second. `totalBytes` is null while it is not known. */
   onProgress?: (value: { receivedBytes: number; totalBytes: number | null; percentage?: number }) => void;
