@@ -41,6 +41,7 @@ enum Processing {
         case .compositing(let compositing):
             return try composited(
                 image, alpha: compositing.alpha, on: compositing.background, by: compositing.operation.libraryName)
+        case .watermark(let watermark): return try watermarked(image, watermark, limits)
         case .rotate(.degrees(let degrees)): return try rotated(image, degrees, limits)
         case .rotate(.auto), .format: return image
         }

@@ -67,6 +67,11 @@ extension ImageProcessor {
         case .compositing(let compositing):
             return [("mode", compositing.operation.rawValue), ("alpha", number(compositing.alpha))]
                 + optional("background", compositing.background?.text)
+        case .watermark(let watermark):
+            return [
+                ("image", watermark.digest), ("gravity", watermark.gravity.rawValue),
+                ("opacity", number(watermark.opacity)), ("margin", "\(watermark.margin)"),
+            ] + optional("scale", watermark.scale.map(number))
         case .rotate(.auto): return [("degrees", "auto")]
         case .rotate(.degrees(let degrees)): return [("degrees", number(degrees))]
         case .format(let change):

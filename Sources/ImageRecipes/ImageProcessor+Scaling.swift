@@ -37,6 +37,11 @@ extension ImageProcessor {
                 try Border(
                     color: border.color, width: border.width * factor, radius: border.radius.scaled(by: factor),
                     corners: border.corners))
+        case .watermark(let mark):
+            return .watermark(
+                try Watermark(
+                    data: mark.data, format: mark.format, digest: mark.digest, gravity: mark.gravity,
+                    opacity: mark.opacity, margin: Double(mark.margin) * factor, scale: mark.scale))
         case .trim, .flip, .rotate, .overlay, .tint, .colorControls, .gamma, .blackWhite, .blend, .compositing, .format:
             return self
         }

@@ -44,6 +44,8 @@ public enum ImageProcessor: Hashable, Sendable {
     case blend(Blend)
     /// Composites the image with a colour by a Porter–Duff operation.
     case compositing(Compositing)
+    /// Lays another picture over the image.
+    case watermark(Watermark)
     /// Sets the format of the result. The last one of a chain applies; it changes no pixels.
     case format(FormatChange)
 
@@ -51,7 +53,7 @@ public enum ImageProcessor: Hashable, Sendable {
     public static let names = [
         "downsample", "resize", "crop", "pad", "trim", "flip", "rotate", "roundCorner", "circle", "blur", "sharpen",
         "pixelate", "overlay", "tint", "colorControls", "gamma", "blackWhite", "border", "blend", "compositing",
-        "format",
+        "watermark", "format",
     ]
 
     /// The name in the protocol.
@@ -77,6 +79,7 @@ public enum ImageProcessor: Hashable, Sendable {
         case .border: "border"
         case .blend: "blend"
         case .compositing: "compositing"
+        case .watermark: "watermark"
         case .format: "format"
         }
     }
@@ -88,6 +91,7 @@ public enum ImageProcessor: Hashable, Sendable {
         case .sharpen(let sharpen): sharpen.radius == 0 || sharpen.amount == 0
         case .pixelate(let pixelate): pixelate.size == 1
         case .gamma(let gamma): gamma.gamma == 1
+        case .watermark(let watermark): watermark.opacity == 0
         default: false
         }
     }

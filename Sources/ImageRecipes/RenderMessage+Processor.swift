@@ -99,6 +99,14 @@ extension FrameWriter {
             text(compositing.operation.rawValue)
             number(compositing.alpha)
             optional(compositing.background) { $0.color($1) }
+        case .watermark(let watermark):
+            data(watermark.data)
+            text(watermark.format)
+            text(watermark.digest)
+            text(watermark.gravity.rawValue)
+            number(watermark.opacity)
+            integer(watermark.margin)
+            optional(watermark.scale) { $0.number($1) }
         case .rotate(.auto): flag(false)
         case .rotate(.degrees(let degrees)):
             flag(true)
@@ -206,6 +214,11 @@ extension FrameReader {
                 try Compositing(
                     operation: try self.name(CompositingOperation.self), alpha: try number(),
                     background: try background()))
+        case "watermark":
+            return .watermark(
+                try Watermark(
+                    data: try data(), format: try text(), digest: try text(), gravity: try self.name(Gravity.self),
+                    opacity: try number(), margin: Double(try integer()), scale: try flag() ? try number() : nil))
         case "rotate": return .rotate(try flag() ? try Rotation.byDegrees(try number()) : .auto)
         case "format":
             return .format(try FormatChange(to: try self.name(EncodedFormat.self), quality: try length()))

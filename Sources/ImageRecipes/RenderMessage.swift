@@ -15,8 +15,9 @@ public enum RenderMessage: Hashable, Sendable {
     /// The version of the messages. A server and a worker of different versions do not work together.
     public static let version = 6
 
-    /// The longest frame, in bytes without the four bytes of the length.
-    public static let maxLength = 4 << 20
+    /// The longest frame, in bytes without the four bytes of the length: several outputs, each with pictures of
+    /// ``Watermark``.
+    public static let maxLength = 16 << 20
 
     /// The bytes of the frame, including its length.
     public var frame: [UInt8] {

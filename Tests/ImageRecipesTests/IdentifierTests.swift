@@ -80,6 +80,17 @@ import Testing
             ),
             (.rotate(.auto), "rotate.1(degrees=auto)"),
             (.rotate(try .byDegrees(-90)), "rotate.1(degrees=270)"),
+            (
+                .watermark(try Watermark(data: [1], format: "png", digest: "0a")),
+                "watermark.1(image=0a,gravity=bottomRight,opacity=1,margin=0)"
+            ),
+            (
+                .watermark(
+                    try Watermark(
+                        data: [1], format: "gif", digest: "0b", gravity: .topLeft, opacity: 0.5, margin: 3,
+                        scale: 0.25)),
+                "watermark.1(image=0b,gravity=topLeft,opacity=0.5,margin=3,scale=0.25)"
+            ),
             (.format(try FormatChange(to: .webp)), "format.1(to=webp)"),
             (.format(try FormatChange(to: .jpeg, quality: 80)), "format.1(to=jpeg,quality=80)"),
         ]
@@ -197,7 +208,8 @@ import Testing
                 "pad.1(width=400,height=200,background=#0a0b0c80,gravity=topRight,upscale=true)",
                 "trim.1(tolerance=2.5)", "flip.1(horizontal=false,vertical=true)",
                 "circle.1(diameter=80,background=#0a0b0c80)", "sharpen.1(radius=4,amount=0.5)",
-                "pixelate.1(size=16)", "gamma.1(gamma=2.2)", "format.1(to=avif,quality=50)",
+                "pixelate.1(size=16)", "gamma.1(gamma=2.2)",
+                "watermark.1(image=0a,gravity=top,opacity=0.5,margin=8,scale=0.25)", "format.1(to=avif,quality=50)",
             ])
         #expect(throws: RecipeError.self) { try RecipeValues.all()[0].scaled(by: 1000) }
     }

@@ -32,6 +32,9 @@ enum RecipeValues {
             .trim(try Trim(tolerance: 2.5)), .flip(try Flip(vertical: true)),
             .circle(try Circle(diameter: 40, background: color)), .sharpen(try Sharpen(radius: 2, amount: 0.5)),
             .pixelate(try Pixelate(size: 8)), .gamma(try Gamma(gamma: 2.2)),
+            .watermark(
+                try Watermark(
+                    data: [1, 2, 3], format: "webp", digest: "0a", gravity: .top, opacity: 0.5, margin: 4, scale: 0.25)),
             .format(try FormatChange(to: .avif, quality: 50)),
         ]
     }

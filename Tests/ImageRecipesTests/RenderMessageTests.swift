@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func aLengthThatLiesIsRefusedBeforeItIsWaitedFor() {
-        for bytes: [UInt8] in [[0, 0, 0, 0], [0xFF, 0xFF, 0xFF, 0xFF], [1, 0, 0x40, 0]] {
+        for bytes: [UInt8] in [[0, 0, 0, 0], [0xFF, 0xFF, 0xFF, 0xFF], [1, 0, 0, 1]] {
             #expect(throws: FrameError.self) { try RenderMessage.frameLength(bytes) }
         }
     }

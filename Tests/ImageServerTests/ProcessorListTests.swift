@@ -12,6 +12,12 @@ import Testing
         return try ProcessorList.decode(document.root)
     }
 
+    /// A red pixel, a PNG in base64, and the digest of its bytes.
+    private static let dot =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQ"
+        + "DJ/pLvAAAAAElFTkSuQmCC"
+    private static let dotDigest = "b1ff9c8ea3a780bad09b346c423d2d0e46815926879b18e841d928376a946640"
+
     static let good: [(text: String, identifier: String)] = [
         (#"[]"#, ""),
         (#"[{"downsample":{"width":20,"height":10}}]"#, "downsample.1(width=20,height=10)"),
@@ -47,6 +53,10 @@ import Testing
         (#"[{"sharpen":{"amount":2}}]"#, "sharpen.1(radius=1,amount=2)"),
         (#"[{"pixelate":{"size":8}},{"pixelate":{"size":1}}]"#, "pixelate.1(size=8)"),
         (#"[{"gamma":{"gamma":2.20}}]"#, "gamma.1(gamma=2.2)"),
+        (
+            #"[{"watermark":{"data":"\#(dot)","margin":2.4,"scale":0.25}},{"watermark":{"data":"\#(dot)","opacity":0}}]"#,
+            "watermark.1(image=\(dotDigest),gravity=bottomRight,opacity=1,margin=2,scale=0.25)"
+        ),
         (#"[{"roundCorner":{"radius":5}}]"#, "roundCorner.1(radius=5,corners=all)"),
         (
             ##"[{"roundCorner":{"radius":{"fraction":0.5},"corners":["topRight"],"targetSize":{"width":4,"height":4},"backgroundColor":"#fff"}}]"##,
@@ -79,6 +89,11 @@ import Testing
         (#"[{}]"#, "0", "an object with one member", nil),
         (#"[{"blur":{"radius":1},"tint":{}}]"#, "0", "an object with one member", nil),
         (#"[{"blackWhite":{}},{"downsampel":{}}]"#, "1.downsampel", nil, "downsample"),
+        (#"[{"watermark":{}}]"#, "0.watermark.data", nil, nil),
+        (#"[{"watermark":{"data":"no*base64"}}]"#, "0.watermark.data", "a string of base64", nil),
+        (#"[{"watermark":{"data":"AAAA"}}]"#, "0.watermark.data", "a PNG, JPEG, WebP or GIF", nil),
+        (#"[{"watermark":{"data":"\#(dot)","scale":1.5}}]"#, "0.watermark.scale", "a fraction above 0", nil),
+        (#"[{"watermark":{"data":"\#(dot)","gravity":"botom"}}]"#, "0.watermark.gravity", "one of", "bottom"),
         (#"[{"blur":3}]"#, "0.blur", "an object", nil), (#"[{"blur":{}}]"#, "0.blur.radius", nil, nil),
         (#"[{"blur":{"radius":"2"}}]"#, "0.blur.radius", "a number", nil),
         (#"[{"blur":{"radius":-1}}]"#, "0.blur.radius", "a number from 0 to 500", nil),

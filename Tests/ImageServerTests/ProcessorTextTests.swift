@@ -57,8 +57,9 @@ import Testing
     }
 
     @Test func everyMemberOfEveryProcessorCanBeWrittenByItsName() throws {
+        let dot = "R0lGODlhAQABAIAAAAAAAAAAACH5BAEAAAAALAAAAAABAAEAAAIBRAA7"  // a GIF of one pixel
         let values: [String: String] = [
-            "mode": "multiply", "operation": "xor", "to": "png", "color": "fff", "backgroundColor": "000",
+            "data": dot, "mode": "multiply", "operation": "xor", "to": "png", "color": "fff", "backgroundColor": "000",
             "corners": "topLeft",
             "gravity": "top", "kernel": "cubic", "unit": "pixels", "anchor": "0.5x0.5", "focus": "0.5x0.5",
             "targetSize": "4x4", "upscale": "true", "horizontal": "true", "vertical": "true", "auto": "true",
@@ -74,7 +75,7 @@ import Testing
                 for (name, needed) in [
                     ("width", "9"), ("height", "9"), ("radius", "1"), ("color", "fff"), ("size", "2"), ("gamma", "2"),
                     ("mode", value == "0.5x0.5" ? "aspectFill" : field.name == "blend" ? "multiply" : "none"),
-                    ("operation", "xor"), ("to", "png"),
+                    ("operation", "xor"), ("to", "png"), ("data", dot),
                     ("horizontal", "true"), ("degrees", "1"),
                 ] where name != member.name && field.members.contains(where: { $0.name == name }) {
                     // A corner and an anchor exclude each other, and an angle and "auto" need not be both.

@@ -93,6 +93,24 @@ extension ProcessorField {
                     alpha: try Member.number($0, "alpha") ?? 1, background: try Member.color($0, "backgroundColor")))
         },
         ProcessorField(
+            "watermark",
+            "Lays another picture over the image: a PNG, JPEG, WebP or GIF of 256 KiB at most. scale is its width as a part of that of the image; without it, and where it fits between the margins, it has its own size.",
+            [
+                ("data", Base64Bytes.schema.described(as: "The file of the picture, in base64.")),
+                (
+                    "gravity",
+                    Member.names(Gravity.self).described(as: "Where it lies; at the bottom right when left out.")
+                ),
+                ("opacity", Member.fraction.described(as: "1 for the picture as it is, and when left out.")),
+                ("margin", Member.range(0, 65_535).described(as: "The pixels between it and the edges.")),
+                ("scale", Member.fraction.described(as: "Its width as a part of that of the image.")),
+            ], required: ["data"],
+            examples: [
+                "watermark:gravity=topLeft,margin=6,scale=0.3,data=\(watermarkExample)",
+                "watermark:opacity=0.5,data=\(watermarkExample)",
+            ]
+        ) { .watermark(try Member.watermark($0)) },
+        ProcessorField(
             "format", "Writes the result in a format.",
             [("to", Member.formatSchema), ("quality", Member.range(1, 100))], required: ["to"],
             examples: ["format:webp,80"]
@@ -104,3 +122,8 @@ extension ProcessorField {
         },
     ]
 }
+
+/// A yellow disc of 12 × 12 pixels, a PNG as it is written in a compact text.
+private let watermarkExample =
+    "iVBORw0KGgoAAAANSUhEUgAAAAwAAAAMCAYAAABWdVznAAAAL0lEQVR42mNgQAP%2FzzD8R8YMuAC6QrwaCSnG0ESSBmIVwzUNQg"
+    + "20DyWyIo6UpAEAAjU4cHjGX2QAAAAASUVORK5CYII%3D"

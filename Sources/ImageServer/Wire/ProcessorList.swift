@@ -21,6 +21,21 @@ struct ProcessorList: WireValue {
         ]
     }
 
+    /// The most bytes that the pictures of watermarks in one list have together: they are sent to a worker in one message.
+    static let mostBytes = 1 << 20
+
+    private static func checked(_ processors: [ImageProcessor]) throws(Mismatch) -> [ImageProcessor] {
+        let count = processors.reduce(0) { sum, one in
+            if case .watermark(let watermark) = one { sum + watermark.data.count } else { sum }
+        }
+        guard count <= mostBytes else {
+            throw Mismatch(
+                path: "", message: "has watermarks of \(count) bytes together, over \(mostBytes)",
+                expected: "at most \(mostBytes) bytes of watermarks", received: "\(count) bytes")
+        }
+        return processors
+    }
+
     static func tooMany(_ count: Int) -> Mismatch {
         Mismatch(
             path: "", message: "has \(count) processors, over \(limit)", expected: "at most \(limit) processors",
@@ -28,7 +43,9 @@ struct ProcessorList: WireValue {
     }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> ProcessorList {
-        if let text = view.string { return ProcessorList(processors: try ProcessorText.steps(text).canonical) }
+        if let text = view.string {
+            return ProcessorList(processors: try checked(ProcessorText.steps(text)).canonical)
+        }
         guard view.kind == .array else {
             throw .expected(
                 "a list of processors such as [{\"blur\": {\"radius\": 3}}], or a text such as \"\(ProcessorText.example)\"",
@@ -40,7 +57,7 @@ struct ProcessorList: WireValue {
             guard let element = view.element(index) else { continue }
             do { processors.append(try ImageProcessor.decode(element)) } catch { throw error.within("\(index)") }
         }
-        return ProcessorList(processors: processors.canonical)
+        return ProcessorList(processors: try checked(processors).canonical)
     }
 }
 

@@ -1,6 +1,7 @@
 internal import ImageEngine
 internal import ImageRecipes
 internal import JSONRPC
+internal import Platform
 
 /// Decodes the members of processors and serializers, and defines their schemas. A member that is missing or null is
 /// `nil`.
@@ -145,6 +146,22 @@ enum ProcessorMember {
         }
         return try Crop(
             width: width, height: height, unit: try name(view, "unit") ?? .pixels, place: place)
+    }
+
+    /// The picture of a watermark.
+    static func watermark(_ view: JSONView) throws -> Watermark {
+        guard let value = view.member("data"), !value.isNull else {
+            throw Mismatch(path: "data", message: "is missing")
+        }
+        let bytes: [UInt8]
+        do throws(Mismatch) { bytes = try Base64Bytes.decode(value).bytes } catch { throw error.within("data") }
+        // It is not decoded here.
+        let header = bytes.withUnsafeBytes { try? ImageHeader($0) }
+        return try Watermark(
+            data: bytes, format: header?.format.rawValue ?? "other bytes",
+            digest: bytes.withUnsafeBytes { Digest(of: $0).hex },
+            gravity: try name(view, "gravity") ?? .bottomRight, opacity: try number(view, "opacity") ?? 1,
+            margin: try number(view, "margin") ?? 0, scale: try number(view, "scale"))
     }
 
     static func radius(_ view: JSONView) throws(Mismatch) -> CornerRadius? {

@@ -574,6 +574,27 @@ export interface CompositingProcessor {
   compositing: CompositingParameters;
 }
 
+export interface WatermarkParameters {
+  /** The file of the picture, in base64. */
+  data: string;
+  /** Where it lies; at the bottom right when left out. */
+  gravity?: "center" | "top" | "bottom" | "left" | "right" | "topLeft" | "topRight" | "bottomLeft" | "bottomRight";
+  /** 1 for the picture as it is, and when left out. */
+  opacity?: number;
+  /** The pixels between it and the edges. */
+  margin?: number;
+  /** Its width as a part of that of the image. */
+  scale?: number;
+}
+
+/**
+ * Lays another picture over the image: a PNG, JPEG, WebP or GIF of 256 KiB at most. scale is its width as a part of
+ * that of the image; without it, and where it fits between the margins, it has its own size.
+ */
+export interface WatermarkProcessor {
+  watermark: WatermarkParameters;
+}
+
 /** The format. */
 export interface FormatParameters {
   /** What it becomes. */
@@ -610,6 +631,7 @@ export type Processor =
   | BorderProcessor
   | BlendProcessor
   | CompositingProcessor
+  | WatermarkProcessor
   | FormatProcessor;
 
 /**

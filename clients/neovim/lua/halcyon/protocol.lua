@@ -173,7 +173,7 @@ return {
   events = { "cache/didClean", "image/didChange", "activity/didChange", "download/didFinish", "log" },
   delegates = { "downloader/modifyRequest", "downloader/redirect", "downloader/validateStatus", "downloader/challenge" },
   --- Members that hold objects: where an empty table must be written as {}.
-  objects = { "anchor", "authorization", "basic", "blackWhite", "blend", "blur", "body", "border", "cacheSerializer", "caches", "capabilities", "circle", "colorControls", "compositing", "crop", "disk", "diskCacheAccessExtendingExpiration", "diskCacheExpiration", "downloader", "downsample", "expiration", "extending", "flip", "focus", "format", "gamma", "headers", "initializationOptions", "interval", "memory", "memoryCacheAccessExtendingExpiration", "memoryCacheExpiration", "metadata", "options", "overlay", "pad", "pixelate", "radius", "resize", "retry", "rotate", "roundCorner", "sharpen", "targetSize", "tint", "trim", "use" },
+  objects = { "anchor", "authorization", "basic", "blackWhite", "blend", "blur", "body", "border", "cacheSerializer", "caches", "capabilities", "circle", "colorControls", "compositing", "crop", "disk", "diskCacheAccessExtendingExpiration", "diskCacheExpiration", "downloader", "downsample", "expiration", "extending", "flip", "focus", "format", "gamma", "headers", "initializationOptions", "interval", "memory", "memoryCacheAccessExtendingExpiration", "memoryCacheExpiration", "metadata", "options", "overlay", "pad", "pixelate", "radius", "resize", "retry", "rotate", "roundCorner", "sharpen", "targetSize", "tint", "trim", "use", "watermark" },
   errors = {
     invalidParams = -32602,
     internalError = -32603,

@@ -71,6 +71,8 @@ __all__ = [
     "TrimParameters",
     "TrimProcessor",
     "UntilDate",
+    "WatermarkParameters",
+    "WatermarkProcessor",
 ]
 
 
@@ -737,6 +739,41 @@ class CompositingProcessor(TypedDict):
     compositing: CompositingParameters
 
 
+class _WatermarkParameters(TypedDict):
+    data: str
+    """The file of the picture, in base64."""
+
+
+class WatermarkParameters(_WatermarkParameters, total=False):
+    gravity: Literal[
+        "center",
+        "top",
+        "bottom",
+        "left",
+        "right",
+        "topLeft",
+        "topRight",
+        "bottomLeft",
+        "bottomRight",
+    ]
+    """Where it lies; at the bottom right when left out."""
+    opacity: float
+    """1 for the picture as it is, and when left out."""
+    margin: float
+    """The pixels between it and the edges."""
+    scale: float
+    """Its width as a part of that of the image."""
+
+
+class WatermarkProcessor(TypedDict):
+    """Lays another picture over the image: a PNG, JPEG, WebP or GIF of 256 KiB at most. scale is
+    its width as a part of that of the image; without it, and where it fits between the margins,
+    it has its own size.
+    """
+
+    watermark: WatermarkParameters
+
+
 class _FormatParameters(TypedDict):
     to: Literal["png", "jpeg", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico", "jxl"]
     """What it becomes."""
@@ -777,6 +814,7 @@ Processor = Union[
     BorderProcessor,
     BlendProcessor,
     CompositingProcessor,
+    WatermarkProcessor,
     FormatProcessor,
 ]
 """One step of the making of an image: an object with one member, the processor's name."""
