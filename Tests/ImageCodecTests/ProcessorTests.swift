@@ -156,7 +156,9 @@ import Testing
     func kinds() async throws {
         let bench = try await CodecBench()
         let size = try PixelSize(width: 20, height: 20)
+        let mark = Drawn.animation(9, 9, frames: 1) { _, _, _ in [255, 0, 0, 128] }
         let all: [ImageProcessor] = [
+            .watermark(try Watermark(data: mark, format: "png", digest: "mark")),
             .downsample(size), .resize(try Resize(width: 10, height: 30, upscale: true)), .crop(try Crop(size: size)),
             .roundCorner(try RoundCorner(radius: .pixels(5))), .blur(try Blur(radius: 2)),
             .overlay(try Overlay(color: Self.blue)), .tint(Self.blue),

@@ -189,6 +189,8 @@ import Testing
             }
             for try await isRight in group { #expect(isRight) }
         }
-        #expect(reports.all.count == 16 && reports.all.allSatisfy { $0.httpVersion == "2" && $0.isReused })
+        #expect(reports.all.count == 16 && reports.all.allSatisfy { $0.httpVersion == "2" })
+        // One more than the connection of the first request when that one was closed as idle on a slow machine.
+        #expect(reports.all.count { !$0.isReused } <= 1)
     }
 }
