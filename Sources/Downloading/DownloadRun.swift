@@ -62,13 +62,13 @@ final class CallbackDownloadCaller: DownloadCaller {
 ///
 /// The work between two waits happens on the thread where the first wait ends. Redirects, challenges and whatever else needs
 /// more than one request continue in a task.
-final class DownloadRun: Sendable {
+final class DownloadRun: SlotReceiver, JobPart {
     let job: DownloadJob
     let downloader: ImageDownloader
     /// The one that starts the download. What it sends is what all send.
     private let caller: any DownloadCaller
     private let slotID: UInt64
-    private var slot: DownloadScheduler.Slot { DownloadScheduler.Slot(id: slotID, priority: job.priority) }
+    private var slot: DownloadScheduler.Slot { DownloadScheduler.Slot(id: slotID, priority: job) }
     var request: DownloadRequest { caller.request }
     private var owner: (any DownloadOwner)? { caller.owner }
 
@@ -116,10 +116,19 @@ final class DownloadRun: Sendable {
         downloader.transport.run { run.start() }
     }
 
-    func leaveQueue() { downloader.scheduler.cancel(slot) }
+    /// Leaves the queue; a running transfer is stopped by its own part.
+    func stop() { downloader.scheduler.cancel(slot) }
+
+    func receive(_ turn: Result<Void, any Error>) {
+        switch turn {
+        // On the transport's thread: in the order of their turns, and never within the call that gave the turn.
+        case .success: downloader.transport.run { [self] in start() }
+        case .failure(let error): giveUp(error)
+        }
+    }
 
     /// Ends a download that was not started.
-    func giveUp(_ error: any Error) {
+    private func giveUp(_ error: any Error) {
         downloader.scheduler.release(slot)
         job.end(.failure(error))
     }

@@ -139,7 +139,7 @@ public final class ImageDownloader: Sendable {
 
     /// Downloads the body of `request`, once for all overlapping callers.
     package func download(
-        _ request: DownloadRequest, priority: CallPriority, report: (@Sendable (DownloadProgress) -> Void)?,
+        _ request: DownloadRequest, priority: any ChangingPriority, report: (@Sendable (DownloadProgress) -> Void)?,
         owner: (any DownloadOwner)? = nil
     ) async throws -> Download {
         try await awaitResult { [self] end in
@@ -151,7 +151,7 @@ public final class ImageDownloader: Sendable {
 
     /// Starts the download of a body, or joins a running one, for a caller with functions for what it receives.
     package func start(
-        _ request: DownloadRequest, priority: CallPriority, report: (@Sendable (DownloadProgress) -> Void)?,
+        _ request: DownloadRequest, priority: any ChangingPriority, report: (@Sendable (DownloadProgress) -> Void)?,
         owner: (any DownloadOwner)?, then: @escaping @Sendable (Result<Download, any Error>) -> Void
     ) -> Ticket {
         start(CallbackDownloadCaller(request, owner, JobCallbacks(report: report, end: then)), priority: priority)
@@ -161,23 +161,17 @@ public final class ImageDownloader: Sendable {
     /// each caller's wait ends when its own limits are exceeded.
     ///
     /// - Returns: The argument of ``leave(_:)``.
-    package func start(_ caller: some DownloadCaller, priority: CallPriority) -> Ticket {
+    package func start(_ caller: some DownloadCaller, priority: any ChangingPriority) -> Ticket {
         jobs.join(caller.request.sent, caller, priority: priority) { queue($0, by: caller) }
     }
 
     /// Queues a new download for its slot.
     private func queue(_ job: DownloadJob, by caller: any DownloadCaller) {
-        scheduler.enqueue(host: caller.request.origin, job.priority) { slot in
+        scheduler.enqueue(host: caller.request.origin, job) { slot in
             let run = DownloadRun(by: caller, job, in: slot, of: self)
             // Nobody leaves before this call returns.
-            job.onCancel { run.leaveQueue() }
-            return { turn in
-                switch turn {
-                // On the transport's thread: in the order of their turns, and never within the call that gave the turn.
-                case .success: run.downloader.transport.run { run.start() }
-                case .failure(let error): run.giveUp(error)
-                }
-            }
+            job.stopOnCancel(run)
+            return run
         }
     }
 

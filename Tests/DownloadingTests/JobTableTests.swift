@@ -237,8 +237,8 @@ import Testing
         func join(_ priority: CallPriority) -> Task<Int, any Error> {
             Task { [table, gate] in
                 try await table.value(for: "k", priority: priority) { job in
-                    job.priority.add(seen)
-                    defer { job.priority.remove(seen) }
+                    job.add(seen, 0)
+                    defer { job.remove(seen, 0) }
                     await gate.wait()
                     return 1
                 }
@@ -315,7 +315,7 @@ extension JobTable {
     func waiterCount(for key: Key) -> Int { job(for: key)?.subscriberCount ?? 0 }
 
     /// The priority of the job for `key`; `nil` when none runs.
-    func priority(of key: Key) -> Double? { job(for: key)?.priority.value }
+    func priority(of key: Key) -> Double? { job(for: key)?.currentPriority }
 }
 
 /// The priorities that were seen.
@@ -324,5 +324,7 @@ private final class PriorityLog: PriorityObserver {
 
     var values: [Double] { log.withLock { $0 } }
 
-    func priorityChanged(_ priority: CallPriority, _: UInt64) { log.withLock { $0.append(priority.value) } }
+    func priorityChanged(_ priority: any ChangingPriority, _: UInt64) {
+        log.withLock { $0.append(priority.currentPriority) }
+    }
 }

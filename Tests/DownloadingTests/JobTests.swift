@@ -127,7 +127,7 @@ import Testing
         start()
         start()
         let first = try #require(started.withLock { $0.first })
-        #expect(started.withLock { $0.count } == 1 && first.priority.value == CallPriority.background)
+        #expect(started.withLock { $0.count } == 1 && first.currentPriority == CallPriority.background)
         first.end(.success(1))
         start()
         #expect(ends.all == [1] && started.withLock { $0.count } == 2)

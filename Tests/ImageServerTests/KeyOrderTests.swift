@@ -264,5 +264,5 @@ private final class ToldPriority: PriorityObserver {
 
     var count: Int { changes.withLock { $0 } }
 
-    func priorityChanged(_: CallPriority, _: UInt64) { changes.withLock { $0 += 1 } }
+    func priorityChanged(_: any ChangingPriority, _: UInt64) { changes.withLock { $0 += 1 } }
 }

@@ -1,30 +1,16 @@
 internal import Platform
 internal import Synchronization
 
-/// Is told of changes of priorities.
-public protocol PriorityObserver: AnyObject, Sendable {
-    /// Called after a change, on the thread that made it.
-    ///
-    /// - Parameter id: The number under which it is observed.
-    func priorityChanged(_ priority: CallPriority, _ id: UInt64)
-}
-
 /// The priority of a request: a number that may change while the request waits.
 ///
-/// 0…1 while a caller waits for the result, 0.5 by default; below 0 while nobody waits yet. Observers are told that it
-/// changed and read it themselves, so that concurrent changes end with the latest value.
-public final class CallPriority: Sendable {
+/// 0…1 while a caller waits for the result, 0.5 by default; below 0 while nobody waits yet.
+public final class CallPriority: ChangingPriority {
     private struct State {
         var value: Double
         /// The highest priority of other requests that wait for the same result.
         var floor = -Double.infinity
         var effective: Double { max(value, floor) }
-        var observers = OneOrMany<Observation, any PriorityObserver>()
-    }
-
-    private struct Observation: Hashable {
-        let observer: ObjectIdentifier
-        let id: UInt64
+        var observers = PriorityObservers()
     }
 
     /// The priority of work that nobody waits for, such as prefetching.
@@ -32,8 +18,8 @@ public final class CallPriority: Sendable {
 
     private static let arrivals = Atomic(0)
 
-    /// The position of the request in the order of arrival: the order in which these objects are created.
-    package let arrival: Int
+    /// The order in which these objects are created.
+    public let arrival: Int
     private let state: Mutex<State>
 
     /// Creates a priority. NaN counts as 0.
@@ -42,20 +28,14 @@ public final class CallPriority: Sendable {
         state = Mutex(State(value: value.isNaN ? 0 : value))
     }
 
-    /// Creates a separate priority with the current value of another and its position in the order of arrival.
-    package init(_ other: CallPriority) {
-        arrival = other.arrival
-        state = Mutex(State(value: other.value))
-    }
-
     /// The current priority. Setting it notifies the observers.
     public var value: Double {
         get { state.withLock { $0.effective } }
-        set { if store(newValue) { notify() } }
+        set { if !newValue.isNaN, change({ $0.value = newValue }) { notify() } }
     }
 
-    /// Changes the value without notifying the observers. Returns `true` when it changed.
-    package func store(_ value: Double) -> Bool { !value.isNaN && change { $0.value = value } }
+    /// The same as ``value``.
+    public var currentPriority: Double { value }
 
     /// Raises the priority to at least `floor` while a more urgent request waits for this one. Does not notify the
     /// observers. Returns `true` when the priority changed.
@@ -70,20 +50,16 @@ public final class CallPriority: Sendable {
     }
 
     /// Notifies the observers.
-    public func notify() {
-        state.withLock { $0.observers }.forEach { $1.priorityChanged(self, $0.id) }
-    }
+    public func notify() { state.withLock { $0.observers }.notify(of: self) }
 
     /// Notifies `observer`, which is kept, of changes until ``remove(_:_:)``.
-    ///
-    /// - Parameter id: Any number; one observer may have several.
     public func add(_ observer: any PriorityObserver, _ id: UInt64 = 0) {
-        state.withLock { $0.observers[Observation(observer: ObjectIdentifier(observer), id: id)] = observer }
+        state.withLock { $0.observers.add(observer, id) }
     }
 
     /// Removes an observer.
     public func remove(_ observer: any PriorityObserver, _ id: UInt64 = 0) {
-        state.withLock { $0.observers[Observation(observer: ObjectIdentifier(observer), id: id)] = nil }
+        state.withLock { $0.observers.remove(observer, id) }
     }
 }
 

@@ -4,20 +4,18 @@ internal import Synchronization
 /// One piece of work that callers share: who waits for it, how urgent it is, and what stops it.
 ///
 /// It ends once, with ``end(_:)``, on the thread where its last part ends; a part that needs a task is run with
-/// ``continueInTask(_:)``. It is cancelled when the last caller leaves, unless that one asked for it to be finished.
-package final class Job<Key: Hashable & Sendable, Value: Sendable>: PriorityObserver {
+/// ``continueInTask(_:)``. It is cancelled when the last caller leaves, unless that one asked for it to be finished. Its
+/// priority is that of its most urgent subscriber; it changes as they join, leave and change theirs.
+package final class Job<Key: Hashable & Sendable, Value: Sendable>: ChangingPriority, PriorityObserver {
     /// A subscriber's place in the job.
     struct Place: Sendable {
         let subscriber: any JobSubscriber<Value>
-        let priority: CallPriority
+        let priority: any ChangingPriority
         /// The priority that the tally counts.
         var weight = 0.0
         /// `true` when the work goes on after this one has left as the last.
         let lingers: Bool
     }
-
-    /// In a value of its own: a bare closure in a generic value is wrapped once more.
-    private struct Stop: Sendable { let stop: @Sendable () -> Void }
 
     private enum Phase: Sendable {
         case running, cancelled, ended
@@ -29,9 +27,12 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: PriorityObse
         var isClosed = false
         var places = OneOrMany<UInt64, Place>()
         var tally = PriorityTally()
+        /// The priority that the observers know.
+        var priority: Double
+        var observers = PriorityObservers()
         var lastID: UInt64 = 0
         var latest: DownloadProgress?
-        var stops = OneOrMany<Int, Stop>()
+        var parts = OneOrMany<Int, any JobPart>()
 
         mutating func remove(_ id: UInt64) -> Place? {
             guard let place = places.removeValue(forKey: id) else { return nil }
@@ -40,17 +41,17 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: PriorityObse
         }
     }
 
-    /// The highest priority of the subscribers. Changes as they join, leave and change theirs.
-    package let priority: CallPriority
+    package let arrival: Int
     /// The moment since when the server of a download has been silent, in nanoseconds of a monotonic clock; `Int.max` while
     /// nothing is awaited from it.
     let silentSince = Atomic(Int.max)
     let key: Key
     private let table: JobTable<Key, Value>
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(_ key: Key, in table: JobTable<Key, Value>, priority: CallPriority) {
-        (self.key, self.table, self.priority) = (key, table, CallPriority(priority))
+    init(_ key: Key, in table: JobTable<Key, Value>, priority: any ChangingPriority) {
+        (self.key, self.table, arrival) = (key, table, priority.arrival)
+        state = Mutex(State(priority: priority.currentPriority))
     }
 
     // MARK: The work
@@ -58,15 +59,17 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: PriorityObse
     /// `true` when nobody wants the work any more.
     package var isCancelled: Bool { state.withLock { $0.phase == .cancelled } }
 
-    /// Adds an action that stops a part of the work. It runs at once when the work is cancelled already. It may also run
-    /// after its part has ended and must do nothing then.
-    package func onCancel(_ stop: @escaping @Sendable () -> Void) {
+    /// Adds a part of the work, which is stopped when the work is cancelled: at once when it is cancelled already.
+    package func stopOnCancel(_ part: any JobPart) {
         let isCancelled = state.withLock { state in
-            if state.phase == .running { state.stops[state.stops.count] = Stop(stop: stop) }
+            if state.phase == .running { state.parts[state.parts.count] = part }
             return state.phase == .cancelled
         }
-        if isCancelled { stop() }
+        if isCancelled { part.stop() }
     }
+
+    /// The same with a function that stops the part.
+    package func onCancel(_ stop: @escaping @Sendable () -> Void) { stopOnCancel(StoppedPart(stop)) }
 
     /// Reports progress to the subscribers. Called for every received piece; without effect after the end.
     package func report(_ progress: DownloadProgress) {
@@ -85,7 +88,7 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: PriorityObse
         let places = state.withLock { state -> OneOrMany<UInt64, Place>? in
             guard state.phase == .running else { return nil }
             state.phase = .ended
-            defer { (state.places, state.stops) = (OneOrMany(), OneOrMany()) }
+            defer { (state.places, state.parts) = (OneOrMany(), OneOrMany()) }
             return state.places
         }
         places?.forEach { finish($1, $0, with: result) }
@@ -142,7 +145,7 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: PriorityObse
             var place = place
             // Before it is read, so that no change is missed.
             place.priority.add(self, id)
-            place.weight = place.priority.value
+            place.weight = place.priority.currentPriority
             state.tally.add(place.weight)
             state.places[id] = place
             return (id, state.latest)
@@ -162,24 +165,41 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: PriorityObse
 
     /// Stops what runs of the work, after the last subscriber has left.
     func cancel() {
-        let stops = state.withLock { state in
-            defer { state.stops = OneOrMany() }
-            return state.stops
+        let parts = state.withLock { state in
+            defer { state.parts = OneOrMany() }
+            return state.parts
         }
-        stops.forEach { $1.stop() }
+        parts.forEach { $1.stop() }
+    }
+
+    // MARK: The priority
+
+    package var currentPriority: Double { state.withLock { $0.priority } }
+
+    package func add(_ observer: any PriorityObserver, _ id: UInt64) {
+        state.withLock { $0.observers.add(observer, id) }
+    }
+
+    package func remove(_ observer: any PriorityObserver, _ id: UInt64) {
+        state.withLock { $0.observers.remove(observer, id) }
     }
 
     /// Gives the work the priority of its most urgent subscriber, after one has joined or left.
     func updatePriority() {
-        let isChanged = state.withLock { priority.store($0.tally.most ?? CallPriority.background) }
-        if isChanged { priority.notify() }
+        let observers = state.withLock { state -> PriorityObservers? in
+            let most = state.tally.most ?? CallPriority.background
+            guard most != state.priority else { return nil }
+            state.priority = most
+            return state.observers
+        }
+        observers?.notify(of: self)
     }
 
     /// Counts a subscriber with the priority that it has now.
-    package func priorityChanged(_ priority: CallPriority, _ id: UInt64) {
+    package func priorityChanged(_ priority: any ChangingPriority, _ id: UInt64) {
         state.withLock { state in
             guard let place = state.places[id] else { return }
-            let weight = priority.value
+            let weight = priority.currentPriority
             state.tally.remove(place.weight)
             state.tally.add(weight)
             state.places[id]?.weight = weight

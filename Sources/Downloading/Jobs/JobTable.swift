@@ -61,7 +61,7 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     ///   - lingers: `true` when the job goes on after this one has left as the last.
     ///   - start: Starts the work of a new job, which it has to end.
     package func join(
-        _ key: Key, _ subscriber: any JobSubscriber<Value>, priority: CallPriority, lingers: Bool = false,
+        _ key: Key, _ subscriber: any JobSubscriber<Value>, priority: any ChangingPriority, lingers: Bool = false,
         start: (Job<Key, Value>) -> Void
     ) -> Ticket {
         let place = Job<Key, Value>.Place(subscriber: subscriber, priority: priority, lingers: lingers)
@@ -81,7 +81,7 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
 
     /// The same with functions for what the subscriber receives.
     package func join(
-        _ key: Key, priority: CallPriority, lingers: Bool = false,
+        _ key: Key, priority: any ChangingPriority, lingers: Bool = false,
         report: (@Sendable (DownloadProgress) -> Void)? = nil,
         start: (Job<Key, Value>) -> Void, end: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) -> Ticket {
@@ -113,7 +113,7 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
 
     /// The value of a job, for a caller that waits in a task. `joined` is called once it counts as one who waits.
     package func value(
-        for key: Key, priority: CallPriority = CallPriority(0.5), lingers: Bool = false,
+        for key: Key, priority: any ChangingPriority = CallPriority(0.5), lingers: Bool = false,
         report: (@Sendable (DownloadProgress) -> Void)? = nil, joined: @escaping @Sendable (Ticket) -> Void = { _ in },
         work: @escaping @Sendable (Job<Key, Value>) async throws -> Value
     ) async throws -> Value {
@@ -124,7 +124,7 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
 
     /// The same for work that may need no task.
     package func value(
-        for key: Key, priority: CallPriority, lingers: Bool = false,
+        for key: Key, priority: any ChangingPriority, lingers: Bool = false,
         report: (@Sendable (DownloadProgress) -> Void)? = nil,
         joined: @escaping @Sendable (Ticket) -> Void = { _ in }, start: @escaping @Sendable (Job<Key, Value>) -> Void
     ) async throws -> Value {

@@ -66,7 +66,6 @@ struct DownloadQueue: Sendable {
         var priority: Double
         /// The position of the caller in the order of arrival.
         let arrival: Int
-        let number: Int
         var isRunning = false
         /// `true` when it runs and its server is silent.
         var isStalled = false
@@ -81,12 +80,13 @@ struct DownloadQueue: Sendable {
         let priority: Double
         let isFresh: Bool
         /// The order of arrival, which decides among equals.
-        let place: (arrival: Int, number: Int)
+        let place: (arrival: Int, id: Int)
 
-        init(_ entry: Entry, _ order: DownloadOrder) {
+        init(_ entry: Entry, _ id: UInt64, _ order: DownloadOrder) {
             priority = entry.priority
             isFresh = !entry.hasBegun
-            place = order == .fifo ? (entry.arrival, entry.number) : (-entry.arrival, -entry.number)
+            let id = Int(clamping: id)
+            place = order == .fifo ? (entry.arrival, id) : (-entry.arrival, -id)
         }
 
         var urgency: Urgency { Urgency(priority) }
@@ -136,7 +136,6 @@ struct DownloadQueue: Sendable {
     var hostRate: HostRate
     /// The downloads that must not start for now. Running ones continue.
     var pause = DownloadPause.none
-    private var lastNumber = 0
     private var entries: [UInt64: Entry] = [:]
     private var hosts: [String: Host] = [:]
     /// The hosts that have room for their first waiting download, ordered by its rank. When the first has no room, no
@@ -170,8 +169,7 @@ struct DownloadQueue: Sendable {
     /// - Parameter arrival: The position of the caller in the order of arrival. Several threads look callers up in the
     ///   cache at once, so the calls of this method come in any order.
     mutating func enqueue(_ id: UInt64, host: String, priority: Double, arrival: Int = 0) {
-        lastNumber += 1
-        wait(id, Entry(host: host, priority: priority, arrival: arrival, number: lastNumber))
+        wait(id, Entry(host: host, priority: priority, arrival: arrival))
     }
 
     /// Makes a running download wait at another host, to which it was redirected.
@@ -187,7 +185,7 @@ struct DownloadQueue: Sendable {
 
     private mutating func wait(_ id: UInt64, _ entry: Entry) {
         entries[id] = entry
-        hosts[entry.host, default: Host()].waiting.insert(id, Rank(entry, order))
+        hosts[entry.host, default: Host()].waiting.insert(id, Rank(entry, id, order))
         updateReadiness(of: entry.host)
     }
 
@@ -197,7 +195,7 @@ struct DownloadQueue: Sendable {
         for host in Array(hosts.keys) {
             hosts[host]?.waiting.rerank { [entries] id in
                 // Every waiting download has an entry.
-                Rank(entries[id] ?? Entry(host: host, priority: 0, arrival: 0, number: 0), order)
+                Rank(entries[id] ?? Entry(host: host, priority: 0, arrival: 0), id, order)
             }
             updateReadiness(of: host)
         }
@@ -212,7 +210,7 @@ struct DownloadQueue: Sendable {
         if entry.isRunning {
             count(entry, 1)
         } else {
-            let rank = Rank(entry, order)
+            let rank = Rank(entry, id, order)
             change(entry.host) { $0.waiting.insert(id, rank) }
         }
         updateReadiness(of: entry.host)

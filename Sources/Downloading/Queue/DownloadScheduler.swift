@@ -7,21 +7,15 @@ final class DownloadScheduler: PriorityObserver {
     /// A download's place in the queue, and its slot when it runs.
     struct Slot: Sendable {
         let id: UInt64
-        let priority: CallPriority
+        let priority: any ChangingPriority
     }
-
-    /// Called once: with a success when a waiting download may start, or with an error when it has left the queue.
-    typealias Start = @Sendable (Result<Void, any Error>) -> Void
-
-    /// In a value of its own: a bare closure in a dictionary is wrapped once more at every access.
-    private struct Starter: Sendable { let start: Start }
 
     private struct State {
         var queue = DownloadQueue()
         /// `true` while a client is left who can resume paused downloads.
         var mayPause = true
         var lastID: UInt64 = 0
-        var starters: [UInt64: Starter] = [:]
+        var receivers: [UInt64: any SlotReceiver] = [:]
         var timeout = DownloadLimits.defaultTimeout
         /// `true` while a timer is set for the next start that the rate allows.
         var hasAlarm = false
@@ -82,33 +76,33 @@ final class DownloadScheduler: PriorityObserver {
 
     // MARK: Slots
 
-    /// Adds a download to the queue. `start` may be called before this returns.
-    func enqueue(host: String, _ priority: CallPriority, _ start: (Slot) -> Start) {
+    /// Adds a download to the queue. `receiver` makes the one that receives its turn, perhaps before this returns.
+    func enqueue(host: String, _ priority: any ChangingPriority, _ receiver: (Slot) -> any SlotReceiver) {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
         }
         let slot = Slot(id: id, priority: priority)
         priority.add(self, id)
-        wait(slot, start(slot)) {
-            $0.enqueue(id, host: host, priority: priority.value, arrival: priority.arrival)
+        wait(slot, receiver(slot)) {
+            $0.enqueue(id, host: host, priority: priority.currentPriority, arrival: priority.arrival)
         }
     }
 
     /// Waits for a slot at the host that a running download was redirected to. Its own slot is free meanwhile.
     func move(_ slot: Slot, to host: String) async throws {
         try await awaitResult { [self] end in
-            wait(slot, end) { $0.move(slot.id, to: host) }
+            wait(slot, SlotCallback(end)) { $0.move(slot.id, to: host) }
         } cancel: { [self] in
             cancel(slot)
         }
     }
 
-    private func wait(_ slot: Slot, _ start: @escaping Start, _ change: (inout DownloadQueue) -> Void) {
+    private func wait(_ slot: Slot, _ receiver: any SlotReceiver, _ change: (inout DownloadQueue) -> Void) {
         // Queued and startable in one step; otherwise another thread could start a download without a receiver.
         state.withLock { state in
             let running = state.queue.runningCount
-            state.starters[slot.id] = Starter(start: start)
+            state.receivers[slot.id] = receiver
             change(&state.queue)
             if state.queue.runningCount != running { activity(state.queue.runningCount) }
         }
@@ -118,12 +112,12 @@ final class DownloadScheduler: PriorityObserver {
 
     /// Removes a waiting download from the queue; its receiver is told. Without effect on a running one.
     func cancel(_ slot: Slot) {
-        let starter = state.withLock { state -> Starter? in
-            guard let starter = state.starters.removeValue(forKey: slot.id) else { return nil }
+        let receiver = state.withLock { state -> (any SlotReceiver)? in
+            guard let receiver = state.receivers.removeValue(forKey: slot.id) else { return nil }
             state.queue.remove(slot.id)
-            return starter
+            return receiver
         }
-        starter?.start(.failure(CancellationError()))
+        receiver?.receive(.failure(CancellationError()))
     }
 
     /// Gives back the slot of a download that has ended or left the queue.
@@ -144,19 +138,19 @@ final class DownloadScheduler: PriorityObserver {
     }
 
     /// Moves a download to the position of its current priority, and starts the downloads that may start.
-    func priorityChanged(_ priority: CallPriority, _ id: UInt64) {
-        state.withLock { $0.queue.setPriority(id, to: priority.value) }
+    func priorityChanged(_ priority: any ChangingPriority, _ id: UInt64) {
+        state.withLock { $0.queue.setPriority(id, to: priority.currentPriority) }
         startWaiting()
     }
 
     private func startWaiting() {
         while true {
-            let (start, starter) = state.withLock { state -> (DownloadQueue.Start, Starter?) in
+            let (start, receiver) = state.withLock { state -> (DownloadQueue.Start, (any SlotReceiver)?) in
                 let start = state.queue.start(at: now(), isHeldBack: memory.isUsedUp)
                 switch start {
                 case .download(let id):
                     activity(state.queue.runningCount)
-                    return (start, state.starters.removeValue(forKey: id))
+                    return (start, state.receivers.removeValue(forKey: id))
                 case .wait:
                     if state.hasAlarm { return (.none, nil) }
                     state.hasAlarm = true
@@ -165,7 +159,7 @@ final class DownloadScheduler: PriorityObserver {
                 }
             }
             switch start {
-            case .download: starter?.start(.success(()))
+            case .download: receiver?.receive(.success(()))
             case .wait(let nanoseconds): return wake(in: nanoseconds)
             case .none: return
             }
@@ -180,6 +174,21 @@ final class DownloadScheduler: PriorityObserver {
             self?.startWaiting()
         }
     }
+}
+
+/// Receives a download's turn. Thousands may wait: whoever has an object for its wait receives it with that.
+protocol SlotReceiver: AnyObject, Sendable {
+    /// Called once: with a success when the download may start, or with an error when it has left the queue.
+    func receive(_ turn: Result<Void, any Error>)
+}
+
+/// A receiver that is a function.
+private final class SlotCallback: SlotReceiver {
+    private let action: @Sendable (Result<Void, any Error>) -> Void
+
+    init(_ action: @escaping @Sendable (Result<Void, any Error>) -> Void) { self.action = action }
+
+    func receive(_ turn: Result<Void, any Error>) { action(turn) }
 }
 
 /// The downloads that are not started for now.

@@ -6,7 +6,7 @@ internal import Synchronization
 /// It waits for its slot, claims the download among processes, downloads, and passes the response to the pool, where it
 /// is confirmed or stored. Each part runs on the thread where the previous one ended; a task is used only to wait for
 /// other processes and for decoding.
-final class FetchJob: DownloadOwner, DownloadCaller {
+final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     /// The reason why a download with a slot was not started.
     enum Interruption: Error {
         /// Another process downloads the image, or another job of this one is about to store it.
@@ -49,7 +49,7 @@ final class FetchJob: DownloadOwner, DownloadCaller {
 
     // MARK: Downloading
 
-    private func download() { wait { engine.downloader.start(self, priority: job.priority) } }
+    private func download() { wait { engine.downloader.start(self, priority: job) } }
 
     /// Starts a download to wait for. It may end, and the next one start, before `start` returns.
     private func wait(_ start: () -> ImageDownloader.Ticket) {
@@ -59,10 +59,11 @@ final class FetchJob: DownloadOwner, DownloadCaller {
         }
         let ticket = start()
         place.withLock { if $0.number == number { $0.ticket = ticket } }
-        job.onCancel { [self] in leave() }
+        job.stopOnCancel(self)
     }
 
-    private func leave() {
+    /// Leaves the download.
+    func stop() {
         if let ticket = place.withLock({ $0.ticket }) { engine.downloader.leave(ticket) }
     }
 
@@ -190,7 +191,7 @@ final class FetchJob: DownloadOwner, DownloadCaller {
             // The confirmed image is gone: it is downloaded without conditions.
             wait {
                 engine.downloader.start(
-                    plan.request.unconditional, priority: job.priority, report: { [job] in job.report($0) }, owner: nil
+                    plan.request.unconditional, priority: job, report: { [job] in job.report($0) }, owner: nil
                 ) { [self] result in
                     engine.pool.submit { [self] in
                         do { try store(fetched.replaced(by: result.get())) } catch { fail(error) }

@@ -76,11 +76,17 @@ public struct ImageCaller: Sendable {
 }
 
 /// A request as it is sent, after changes by its delegate.
-struct OutgoingRequest: Sendable {
+///
+/// A class, because waiting loads hold it, and mostly have none.
+final class OutgoingRequest: Sendable {
     let url: String
     let options: ImageOptions
     /// `true` when a delegate has been asked about it.
-    var wasAsked = false
+    let wasAsked: Bool
+
+    init(url: String, options: ImageOptions, wasAsked: Bool = false) {
+        (self.url, self.options, self.wasAsked) = (url, options, wasAsked)
+    }
 }
 
 extension ImageOptions {

@@ -87,7 +87,7 @@ struct DecodeVerifier: Sendable {
     /// - Returns: The reason why it cannot be decoded; `nil` when it can.
     private func failure(
         of path: String, _ scratch: ScratchFile?, _ header: ImageHeader, mark: String, _ options: ImageOptions,
-        _ source: String, _ priority: CallPriority
+        _ source: String, _ priority: any ChangingPriority
     ) async throws -> RenderFailure? {
         try options.processing.limits.check(header, source: source)
         let key = JobKey.Verification(mark: mark, format: header.format, limits: options.processing.limits)

@@ -9,7 +9,7 @@ struct Renderer: Sendable {
     /// Renders the image and prepares it for storing.
     func rendered(
         _ original: Original, _ key: CacheKey, _ source: String, in cache: ImageCache, _ options: ImageOptions,
-        needs: ImageNeeds, priority: CallPriority = CallPriority(0.5), isOfExpired: Bool = false
+        needs: ImageNeeds, priority: any ChangingPriority = CallPriority(0.5), isOfExpired: Bool = false
     ) async throws -> PendingStore {
         let work = JobKey.Render(
             mark: original.workMark, recipe: original.rest ?? options.processing.recipe,
@@ -28,7 +28,7 @@ struct Renderer: Sendable {
 
     /// The rendered file, shared by all equal requests; it is deleted with the last reference.
     func render(
-        _ original: Original, _ key: JobKey.Render, _ source: String, priority: CallPriority
+        _ original: Original, _ key: JobKey.Render, _ source: String, priority: any ChangingPriority
     ) async throws -> RenderedFile {
         try await engine.jobs.value(for: .render(key), priority: priority) { [self] _ in
             .rendered(try await render(original, key, source))

@@ -86,7 +86,7 @@ struct VariantMaker: Sendable {
         ) { [self] job in
             .image(
                 try await makeVariant(
-                    of: original, request, key, priority: job.priority, isOfExpired: isOfExpired))
+                    of: original, request, key, priority: job, isOfExpired: isOfExpired))
         }.image.get()
         if needs.contains(.bytes), result.bytes == nil, result.content == nil {
             result = try await engine.lookup.loadingBytes(of: result, in: request.cache, options: keeping, engine.pool)
@@ -98,7 +98,7 @@ struct VariantMaker: Sendable {
 
     /// The work of the job that makes a variant: looks it up again, makes it, and stores it.
     private func makeVariant(
-        of original: Original, _ request: ImageRequest, _ key: JobKey.Variant, priority: CallPriority,
+        of original: Original, _ request: ImageRequest, _ key: JobKey.Variant, priority: any ChangingPriority,
         isOfExpired: Bool
     ) async throws -> ImageResult {
         // Another job may have made it since the last look-up.

@@ -98,10 +98,10 @@ final class RequestOrder: PriorityObserver {
     // MARK: Priorities
 
     /// Applies the changed priority of a waiting request to its lane.
-    func priorityChanged(_ priority: CallPriority, _: UInt64) {
+    func priorityChanged(_ priority: any ChangingPriority, _: UInt64) {
         let raised = state.withLock { state -> [CallPriority] in
             guard let waiting = state.waiting[ObjectIdentifier(priority)] else { return [] }
-            let now = priority.value
+            let now = priority.currentPriority
             state.waiting[ObjectIdentifier(priority)]?.weight = now
             return Self.updateTally(waiting.lane, &state) { tally in
                 tally.remove(waiting.weight)
