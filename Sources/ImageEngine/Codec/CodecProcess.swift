@@ -9,6 +9,8 @@ struct CodecProcess: ~Copyable {
     let parts: Set<CodecPart>
     private let process: pid_t
     private let socket: Int32
+    /// The socket from which the standard error of the process can be read. The process never waits for a reader.
+    private let errors: Int32
     private var reader = RenderMessageReader()
 
     /// Starts the program with the socket as its descriptor 3, no other descriptor, and only the environment variables
@@ -20,12 +22,20 @@ struct CodecProcess: ~Copyable {
             throw .notStarted(path: path, reason: Self.sentence(errno))
         }
         defer { close(ends[1]) }
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        var errorEnds: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, kind, 0, &errorEnds) == 0 else {
+            let code = errno
+            close(ends[0])
+            throw .notStarted(path: path, reason: Self.sentence(code))
+        }
+        defer { close(errorEnds[1]) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, errorEnds[1], 2)
         // Needed even when it is 3 already: dup2 clears its close-on-exec flag.
         posix_spawn_file_actions_adddup2(&actions, ends[1], 3)
         _ = hl_spawn_closing(&actions, 4)
@@ -48,17 +58,20 @@ struct CodecProcess: ~Copyable {
         let code = posix_spawn(&process, path, &actions, &attributes, &arguments, &variables)
         guard code == 0 else {
             close(ends[0])
+            close(errorEnds[0])
             throw .notStarted(path: path, reason: Self.sentence(code))
         }
         self.process = process
         self.parts = parts
         socket = ends[0]
+        errors = errorEnds[0]
     }
 
     /// Ends the process if it is still running, and waits for its end.
     deinit {
         kill(process, SIGKILL)
         close(socket)
+        close(errors)
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
     }
@@ -86,14 +99,37 @@ struct CodecProcess: ~Copyable {
     mutating func greeting(
         _ path: String, deadline: Int, _ attention: Attention
     ) throws(CodecFailure) -> CodecFacts {
-        guard case .hello(let facts) = try receive(deadline: deadline, seconds: 10, attention) else {
-            throw .garbled(reason: "it did not introduce itself")
+        let message: RenderMessage
+        do throws(CodecFailure) {
+            message = try receive(deadline: deadline, seconds: 10, attention)
+        } catch .died(let status) where status > 0 {
+            throw .notStarted(path: path, reason: complaint(of: path, status))
         }
+        guard case .hello(let facts) = message else { throw .garbled(reason: "it did not introduce itself") }
         guard facts.version == RenderMessage.version else {
             throw .otherVersion(path: path, version: facts.version)
         }
         return facts
     }
+
+    /// The reason why the program ended before it introduced itself, as a sentence: the last line of its standard error.
+    private func complaint(of path: String, _ status: Int32) -> String {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = max(0, read(errors, &buffer, buffer.count))
+        let lines = String(decoding: buffer[..<count], as: UTF8.self).split(separator: "\n")
+        guard var line = lines.last else { return "it ended with code \(status)." }
+        // The words of the dynamic loader before those about the library.
+        for words in ["\(path): ", "error while loading shared libraries: "] where line.hasPrefix(words) {
+            line = line.dropFirst(words.count)
+        }
+        let reason = String(line).excerpt + (line.hasSuffix(".") ? "" : ".")
+        return Self.statusesWithoutLibrary.contains(status) ? reason + " " + Self.advice : reason
+    }
+
+    /// The exit codes of the dynamic loader that lacks a library, and of a worker whose library does not start.
+    private static let statusesWithoutLibrary: Set<Int32> = [127, 69]
+    private static let advice =
+        "Install libvips 8.14 or later: the package libvips42 of Debian and Ubuntu, vips of Fedora, libvips of Arch Linux."
 
     /// Sends a request with the descriptors of its files and waits for the reply.
     ///
