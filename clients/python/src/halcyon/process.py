@@ -24,11 +24,15 @@ _THREE_WAYS = (
     "then on PATH"
 )
 
+_CARRIED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "halcyon")
+"""The executable that a wheel for this platform carries; it is looked for before PATH, as it is of the same version."""
+
 
 def find_binary(binary: Optional[StrPath] = None) -> str:
     """The absolute path of the server's executable.
 
-    `binary` is a path, or a name on PATH. Without it HALCYON_BIN counts, then `halcyon` on PATH.
+    `binary` is a path, or a name on PATH. Without it HALCYON_BIN counts, then the executable that came
+    with this package, if one did, then `halcyon` on PATH.
     A way that is given but leads nowhere is an error; the next one is not tried in its place.
     Raises BinaryNotFound, which tells what each of the three ways held.
     """
@@ -38,7 +42,7 @@ def find_binary(binary: Optional[StrPath] = None) -> str:
         wanted = os.environ["HALCYON_BIN"]
         way = "HALCYON_BIN=%r" % wanted
     else:
-        wanted, way = "halcyon", ""
+        wanted, way = _CARRIED if os.path.exists(_CARRIED) else "halcyon", ""
     found = shutil.which(wanted)
     if found is not None:
         return os.path.abspath(found)
