@@ -1,7 +1,5 @@
 ;;; halcyon-find.el --- Find references to remote images in a buffer  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; The finders of image references, by mode.  A finder is called with no

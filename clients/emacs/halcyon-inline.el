@@ -1,7 +1,5 @@
 ;;; halcyon-inline.el --- Show the remote images of a buffer in it  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; `halcyon-inline-mode' shows the images that a buffer refers to by http

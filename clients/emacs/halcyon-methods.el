@@ -1,7 +1,5 @@
 ;;; halcyon-methods.el --- The methods of the protocol  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; Made by generate.el from protocol/openrpc.json.  Do not edit.

@@ -1,7 +1,5 @@
 ;;; halcyon-rpc.el --- Calls to a halcyon server  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; Nothing here waits, but for `halcyon-wait', which obeys the key that quits.

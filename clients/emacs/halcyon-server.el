@@ -1,7 +1,5 @@
 ;;; halcyon-server.el --- The process that answers  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; A client starts `halcyon serve' with its first call, and anew after its

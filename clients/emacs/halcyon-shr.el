@@ -1,7 +1,5 @@
 ;;; halcyon-shr.el --- Images of EWW and mails through halcyon  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; All that renders HTML by `shr' (EWW, Gnus, mu4e, Elfeed, …) gets its

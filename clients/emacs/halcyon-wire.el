@@ -1,7 +1,5 @@
 ;;; halcyon-wire.el --- Errors, JSON and framing  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; From what Lisp programs write to what `jsonrpc' makes JSON of, from the

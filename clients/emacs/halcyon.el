@@ -1,6 +1,5 @@
 ;;; halcyon.el --- Images from the network, without waiting for them  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "28.1"))
 ;; Keywords: multimedia, hypermedia, comm

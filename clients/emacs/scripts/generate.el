@@ -1,7 +1,5 @@
 ;;; generate.el --- Make halcyon-methods.el from openrpc.json  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; Usage, with Emacs as the program: -Q --script generate.el --write
@@ -184,8 +182,6 @@
                          (nreverse errors)))
     (concat
      ";;; halcyon-methods.el --- The methods of the protocol  -*- lexical-binding: t; -*-
-
-;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 

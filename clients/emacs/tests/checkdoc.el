@@ -1,7 +1,5 @@
 ;;; checkdoc.el --- Run checkdoc over files and fail on any complaint  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; Usage, with Emacs as the program: -Q --batch -l checkdoc.el -- FILE…

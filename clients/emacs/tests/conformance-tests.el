@@ -1,7 +1,5 @@
 ;;; conformance-tests.el --- The cases of protocol/conformance  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; The cases that are made of requests alone are asked through the client,

@@ -1,7 +1,5 @@
 ;;; find-tests.el --- What is a reference to an image  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; Texts, and the addresses that are found in them.

@@ -1,7 +1,5 @@
 ;;; generated-tests.el --- What is generated is current  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; halcyon-methods.el against protocol/openrpc.json.

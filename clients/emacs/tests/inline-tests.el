@@ -1,7 +1,5 @@
 ;;; inline-tests.el --- Images in buffers  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; Buffers in the one window that a headless Emacs has, which shows labels;

@@ -1,7 +1,5 @@
 ;;; readme-tests.el --- A newcomer's path  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; The first example of the README as it stands, but for the address of the

@@ -1,7 +1,5 @@
 ;;; rpc-tests.el --- Calls, errors, life and death  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; Against the real server, but where it is to be odd.

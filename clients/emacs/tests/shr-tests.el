@@ -1,7 +1,5 @@
 ;;; shr-tests.el --- Images of HTML through the cache  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; HTML is rendered as in EWW by an Emacs that is told to show images.

@@ -1,7 +1,5 @@
 ;;; support.el --- What the tests share  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: GPL-3.0-or-later
-
 ;;; Commentary:
 
 ;; Pictures, a web server in this Emacs that holds its answers back until a
