@@ -7,7 +7,11 @@ from pathlib import Path
 from typing import Callable, Dict
 
 import debian
+import emacs
+import neovim
+import npm
 import tarball
+import vsix
 import wheel
 from build import ROOT, Build
 
@@ -15,6 +19,10 @@ KINDS: Dict[str, Callable[[Build], Dict[str, bytes]]] = {
     "deb": debian.package,
     "tarball": tarball.package,
     "wheel": wheel.package,
+    "npm": npm.package,
+    "vsix": vsix.package,
+    "emacs": emacs.package,
+    "neovim": neovim.package,
 }
 
 
