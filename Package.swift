@@ -77,7 +77,8 @@ let package = Package(
         .executableTarget(
             name: "halcyon",
             dependencies: [
-                "CLinux", "DownloadRecording", "ImageServer", "JSONRPC", "ImageEngine", "Platform", "Terminal",
+                "CCodings", "CCurl", "CLinux", "DownloadRecording", "HTTPSemantics", "ImageServer", "JSONRPC",
+                "ImageEngine", "Platform", "Terminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

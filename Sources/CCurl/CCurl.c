@@ -25,7 +25,7 @@
     X(curl_multi_add_handle) X(curl_multi_remove_handle) X(curl_multi_setopt) X(curl_multi_perform) \
     X(curl_multi_poll) X(curl_multi_wakeup) X(curl_multi_info_read) X(curl_url) X(curl_url_cleanup) \
     X(curl_url_set) X(curl_url_get) X(curl_free) X(curl_easy_pause) \
-    X(curl_multi_cleanup)
+    X(curl_multi_cleanup) X(curl_version)
 
 static struct {
 #define DECLARE(name) __typeof__(&name) name;
@@ -83,6 +83,7 @@ const char *hc_load(void) {
     return result;
 }
 
+const char *hc_version(void) { return curl.curl_version(); }
 CURL *hc_easy_init(void) { return curl.curl_easy_init(); }
 void hc_easy_cleanup(CURL *easy) { curl.curl_easy_cleanup(easy); }
 const char *hc_easy_strerror(CURLcode code) { return curl.curl_easy_strerror(code); }

@@ -21,8 +21,8 @@ struct HalcyonCommand: ParsableCommand {
             CommandGroup(
                 name: "The program",
                 subcommands: [
-                    CallCommand.self, DiscoverCommand.self, ConfigCommand.self, CompletionsCommand.self,
-                    ManualCommand.self,
+                    CallCommand.self, DiscoverCommand.self, ConfigCommand.self, DoctorCommand.self,
+                    CompletionsCommand.self, ManualCommand.self,
                 ]),
         ],
         defaultSubcommand: ServeCommand.self)

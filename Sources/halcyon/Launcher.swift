@@ -57,8 +57,3 @@ enum Launcher {
         return 2
     }
 }
-
-/// The reason why the server cannot start, as a sentence.
-struct StartFailure: Error, CustomStringConvertible {
-    let description: String
-}

@@ -62,6 +62,11 @@ struct ServeOptions: ParsableArguments, CustomReflectable {
         if isVerbose { usual["logLevel"] = "debug" }
         return try ServerSettings(given: usual.merging(given) { _, given in given }, file: file)
     }
+
+    /// The settings of a server, but for some values, by the names of the settings.
+    func settings(overriding values: [String: String]) throws -> ServerSettings {
+        try ServerSettings(given: given.merging(values) { $1 }, file: file)
+    }
 }
 
 extension ServerSetting {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import ImageEngine
 internal import ImageServer
 internal import Platform
 
@@ -33,6 +34,14 @@ struct ServerSettings {
         configuration.engine.codec.executable = SettingPlaces.codecBeside
         configuration = sources.configuration(configuration)
         if configuration.cacheDir == nil { configuration.cacheDir = try SettingPlaces.defaultCacheDir }
+    }
+
+    /// The defaults of a silent server with these codec workers, whatever environment and file say.
+    init(codec: CodecPool.Configuration, cacheDir: String) {
+        configuration.engine.codec = codec
+        configuration.engine.cleanInterval = 0
+        configuration.cacheDir = cacheDir
+        configuration.logLevel = .critical
     }
 
     /// Every setting with its value and its source, for `halcyon config`.

@@ -25,7 +25,15 @@ struct StderrLog: LogHandler {
         self.receiver.withLock { $0 = Receiver(call: receiver) }
     }
 
-    /// Makes every logger of the process write to `file`, or to stderr when `nil`.
+    /// Where the loggers that are made next write, and what.
+    private static let target = Mutex<(level: Logger.Level, descriptor: Int32)>((.info, 2))
+    /// Made once: a process has one logging system.
+    private static let system: Void = LoggingSystem.bootstrap { label in
+        let (level, descriptor) = target.withLock { $0 }
+        return StderrLog(logLevel: level, label: label, descriptor: descriptor)
+    }
+
+    /// Makes every logger that is made from now on write to `file`, or to stderr when `nil`.
     static func install(level: Logger.Level, file: String?) {
         var descriptor: Int32 = 2
         if let file {
@@ -37,8 +45,8 @@ struct StderrLog: LogHandler {
                     "The log file \(file) cannot be opened (\(String(cString: strerror(errno)))); stderr is used.")
             }
         }
-        LoggingSystem.bootstrap { [descriptor] label in StderrLog(logLevel: level, label: label, descriptor: descriptor)
-        }
+        target.withLock { [descriptor] in $0 = (level, descriptor) }
+        system
     }
 
     private init(logLevel: Logger.Level, label: String, descriptor: Int32) {

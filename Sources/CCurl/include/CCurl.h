@@ -13,6 +13,9 @@ typedef size_t (*hc_data_callback)(char *bytes, size_t size, size_t count, void 
 /// Opens and initialises libcurl. Returns NULL on success, otherwise a static sentence. Thread-safe.
 const char *hc_load(void);
 
+/// The versions of libcurl and of the libraries that it uses.
+const char *hc_version(void);
+
 CURL *hc_easy_init(void);
 void hc_easy_cleanup(CURL *easy);
 const char *hc_easy_strerror(CURLcode code);

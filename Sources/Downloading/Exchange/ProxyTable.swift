@@ -32,7 +32,7 @@ package struct ProxyTable: Sendable, Hashable {
     init() {}
 
     /// Creates the table for a choice. `variable` reads the environment.
-    init(_ choice: ProxyChoice, variable: (String) -> String?) {
+    package init(_ choice: ProxyChoice, variable: (String) -> String?) {
         if choice == .none { return }
         exceptions =
             Self.first(["no_proxy", "NO_PROXY"], variable).map { text in

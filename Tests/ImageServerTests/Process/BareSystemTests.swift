@@ -27,6 +27,12 @@ struct BareSystemTests {
         #expect(refused.errors == "halcyon: /proc is not mounted: mount it first, as in mount -t proc proc /proc.\n")
         #expect(web.requests.isEmpty)
     }
+
+    @Test(.hidesProc) func theDoctorTellsThatProcIsMissing() throws {
+        let told = try Command.shell(HiddenProc.line("$HALCYON doctor"))
+        #expect(told.status == 1 && told.errors.isEmpty, "\(told.errors)")
+        #expect(String(decoding: told.output, as: UTF8.self).contains("/proc is not mounted: mount it first"))
+    }
 }
 
 /// A shell that has no `/proc`, nor has what it starts.

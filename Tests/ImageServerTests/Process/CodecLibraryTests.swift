@@ -5,7 +5,7 @@ import Testing
 @Suite(.onThreads)
 struct CodecLibraryTests {
     /// The real worker, changed so that it asks the loader for a library of another name, which no machine has.
-    private func workerWithoutLibrary(in folder: String) throws -> String {
+    static func workerWithoutLibrary(in folder: String) throws -> String {
         let path = folder + "/halcyon-codec"
         // Written by another process: a program cannot be started while one that was forked meanwhile has it open.
         let script = #"LC_ALL=C sed 's/libvips\.so\.42/libvipz.so.42/g' "$WORKER" >"$COPY" && chmod 755 "$COPY""#
@@ -16,7 +16,7 @@ struct CodecLibraryTests {
 
     @Test func withoutTheLibraryTheErrorNamesItAndItsPackageAndDownloadsGoOn() throws {
         let folder = try TemporaryFolder()
-        let worker = try workerWithoutLibrary(in: folder.path)
+        let worker = try Self.workerWithoutLibrary(in: folder.path)
         let server = try ServerProcess(cache: folder.path + "/cache", ["--codec", worker])
         let url = quoted("file://" + Fixtures.folder + "/png-rgb.png")
         for id in 1...2 {
