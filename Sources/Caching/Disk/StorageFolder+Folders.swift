@@ -11,9 +11,9 @@ extension StorageFolder {
         for part in path.split(separator: "/").dropLast() {
             parent += "/" + part
             // Only missing ones are made; the others stay as their owners made them.
-            if mkdir(parent, 0o700) != 0, errno != EEXIST, access(parent, F_OK) != 0 {
-                throw SystemError(errno, "make the folder", parent)
-            }
+            guard mkdir(parent, 0o700) != 0, errno != EEXIST else { continue }
+            let code = errno
+            if access(parent, F_OK) != 0 { throw SystemError(code, "make the folder", parent) }
         }
         if mkdir(path, 0o700) == 0 {
             share(path)

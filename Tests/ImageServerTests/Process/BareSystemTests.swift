@@ -35,6 +35,33 @@ struct BareSystemTests {
     }
 }
 
+/// A read-only file system, made for the test.
+@Suite(.onThreads)
+struct ReadOnlySystemTests {
+    private static func line(_ line: String) -> String {
+        "unshare -m sh -c 'mount -t tmpfs none here && mount -o remount,ro here && { \(line); }'"
+    }
+
+    private static let isPossible: Bool = {
+        guard let scratch = try? TemporaryFolder() else { return false }
+        return (try? Command.shell("mkdir here; " + line("true"), directory: scratch.path))?.status == 0
+    }()
+
+    @Test(.enabled(if: isPossible, "nothing can be mounted here: unshare -m is not allowed"))
+    func aFolderOnItIsToldWithTheReason() throws {
+        let scratch = try TemporaryFolder()
+        let told = try Command.shell(
+            "mkdir here; " + Self.line("$HALCYON doctor --json --cache-dir here/new/cache"), directory: scratch.path)
+        let cache = try JSON(told.output)["findings"]?.elements?.first { $0["group"]?.string == "cache" }
+        #expect(told.status == 1 && cache?["state"]?.string == "missing")
+        #expect(
+            cache?["text"]?.string
+                == "The cache cannot be used: cannot make the folder \(scratch.path)/here/new: Read-only file system.")
+        #expect(
+            cache?["advice"]?.string == "The file system is read-only: choose a writable folder with --cache-dir.")
+    }
+}
+
 /// A shell that has no `/proc`, nor has what it starts.
 private enum HiddenProc {
     static func line(_ line: String) -> String { "unshare -m sh -c 'mount -t tmpfs none /proc && { \(line); }'" }
