@@ -17,6 +17,7 @@ TYPES = {
     "json": "application/json",
     "vsixmanifest": "text/xml",
     "js": "application/javascript",
+    "mjs": "application/javascript",
     "ts": "application/typescript",
     "md": "text/markdown",
     "txt": "text/plain",
