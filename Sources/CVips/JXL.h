@@ -10,7 +10,8 @@
 // is opened with it, when the first such image is read or written.
 
 #define HV_JXL_FUNCTIONS(X)                                                                                              \
-    X(JxlDecoderCreate) X(JxlDecoderDestroy) X(JxlDecoderSubscribeEvents) X(JxlDecoderSetDecompressBoxes)                  \
+    X(JxlDecoderVersion) X(JxlDecoderCreate) X(JxlDecoderDestroy) X(JxlDecoderSubscribeEvents)                             \
+    X(JxlDecoderSetDecompressBoxes)                                                                                        \
     X(JxlDecoderSetInput) X(JxlDecoderCloseInput) X(JxlDecoderProcessInput) X(JxlDecoderGetBasicInfo)                      \
     X(JxlDecoderGetExtraChannelInfo) X(JxlDecoderGetColorAsEncodedProfile) X(JxlDecoderGetICCProfileSize)                  \
     X(JxlDecoderGetColorAsICCProfile) X(JxlDecoderImageOutBufferSize) X(JxlDecoderSetImageOutBuffer)                       \

@@ -17,11 +17,20 @@ int hv_open_jxl(void *module) {
     return 0;
 }
 
-#if JPEGXL_NUMERIC_VERSION < JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
-#define OF_FORMAT(format) (format),
-#else
-#define OF_FORMAT(format)
-#endif
+// The functions of a profile before libjxl 0.9, with an unused format as their second parameter, and from then on. The
+// library that was opened decides, not the header of the build: a program meets other versions than that.
+typedef JxlDecoderStatus Encoded7(const JxlDecoder *, const JxlPixelFormat *, JxlColorProfileTarget, JxlColorEncoding *);
+typedef JxlDecoderStatus Encoded9(const JxlDecoder *, JxlColorProfileTarget, JxlColorEncoding *);
+typedef JxlDecoderStatus Size7(const JxlDecoder *, const JxlPixelFormat *, JxlColorProfileTarget, size_t *);
+typedef JxlDecoderStatus Size9(const JxlDecoder *, JxlColorProfileTarget, size_t *);
+typedef JxlDecoderStatus ICC7(const JxlDecoder *, const JxlPixelFormat *, JxlColorProfileTarget, uint8_t *, size_t);
+typedef JxlDecoderStatus ICC9(const JxlDecoder *, JxlColorProfileTarget, uint8_t *, size_t);
+
+/// Calls one of them: `GET(Size, JxlDecoderGetICCProfileSize, …)`.
+#define GET(type, name, decoder, ...)                                                                                    \
+    (hv_libjxl.JxlDecoderVersion() < 9000                                                                                  \
+            ? ((type##7 *)hv_libjxl.name)(decoder, NULL, JXL_COLOR_PROFILE_TARGET_DATA, __VA_ARGS__)                       \
+            : ((type##9 *)hv_libjxl.name)(decoder, JXL_COLOR_PROFILE_TARGET_DATA, __VA_ARGS__))
 
 /// The limit for metadata; larger blocks are ignored. A compressed block does not state its length.
 enum { most_metadata = 1 << 20, first_metadata = 16 << 10 };
@@ -77,17 +86,12 @@ static int is_srgb(const JxlColorEncoding *colours) {
 /// Reads the profile of the pixels; none for sRGB, which is the meaning of a missing profile.
 static void read_profile(Reader *reader) {
     JxlColorEncoding colours;
-    JxlColorProfileTarget target = JXL_COLOR_PROFILE_TARGET_DATA;
-    if (!hv_libjxl.JxlDecoderGetColorAsEncodedProfile(
-            reader->decoder, OF_FORMAT(&reader->format) target, &colours)
-        && is_srgb(&colours))
-        return;
+    if (!GET(Encoded, JxlDecoderGetColorAsEncodedProfile, reader->decoder, &colours) && is_srgb(&colours)) return;
     size_t count = 0;
-    if (hv_libjxl.JxlDecoderGetICCProfileSize(reader->decoder, OF_FORMAT(&reader->format) target, &count) || !count)
-        return;
+    if (GET(Size, JxlDecoderGetICCProfileSize, reader->decoder, &count) || !count) return;
     uint8_t *profile = g_try_malloc(count);
     if (!profile) return;
-    if (hv_libjxl.JxlDecoderGetColorAsICCProfile(reader->decoder, OF_FORMAT(&reader->format) target, profile, count)) {
+    if (GET(ICC, JxlDecoderGetColorAsICCProfile, reader->decoder, profile, count)) {
         g_free(profile);
         return;
     }
