@@ -79,3 +79,4 @@ if [ -n "$server" ]; then
 fi
 [ -z "$codec" ] || advise
 "$prefix/bin/halcyon" --version >/dev/null || fail "halcyon does not start on this machine."
+echo "$prefix/bin/halcyon doctor tells what else this machine lacks." >&2

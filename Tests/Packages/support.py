@@ -67,6 +67,13 @@ def made() -> Made:
 class PackageTest(unittest.TestCase):
     """A test with a folder of its own, in which an environment is clean: no settings, no executable on PATH."""
 
+    #: What stands before a command that is to run in another root.
+    entering: List[str] = []
+
+    def outside(self, path: str) -> Path:
+        """The file that a server under test means by a path."""
+        return Path(path)
+
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="halcyon-place-")
         self.addCleanup(folder.cleanup)
@@ -74,7 +81,7 @@ class PackageTest(unittest.TestCase):
         self.environment = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 
     def run_there(
-        self, *command: object, status: Optional[int] = 0, cwd: Optional[Path] = None, **variables: str
+        self, *command: object, status: Optional[int] = 0, cwd: Optional[Path] = None, patience: int = 120, **variables: str
     ) -> "subprocess.CompletedProcess[str]":
         """Runs a program in the clean environment to its end."""
         done = subprocess.run(
@@ -83,7 +90,7 @@ class PackageTest(unittest.TestCase):
             cwd=cwd or self.folder,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=patience,
         )
         if status is not None:
             self.assertEqual(done.returncode, status, done.stdout + done.stderr)
@@ -92,7 +99,7 @@ class PackageTest(unittest.TestCase):
     def ask(self, program: Path, *requests: Dict[str, Any], **variables: str) -> List[Dict[str, Any]]:
         """The answers of a server to requests, each sent when the one before is answered."""
         server = subprocess.Popen(
-            [str(program), "--cache-dir", str(self.folder / "cache")],
+            [*self.entering, str(program), "--cache-dir", str(self.folder / "cache")],
             env={**self.environment, **variables},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -119,11 +126,11 @@ class PackageTest(unittest.TestCase):
                 requests.append({"method": "retrieve", "params": {"url": f"{address}/{name}", "processors": steps}})
             first, *small = self.ask(program, *requests, **variables)
         self.assertEqual((first["result"]["width"], first["result"]["height"]), (320, 240), first)
-        self.assertEqual(Path(first["result"]["path"]).read_bytes(), (FIXTURES / "jpeg-photo.jpg").read_bytes())
+        self.assertEqual(self.outside(first["result"]["path"]).read_bytes(), (FIXTURES / "jpeg-photo.jpg").read_bytes())
         for answer in small:
             self.assertIn("result", answer)
             self.assertEqual(max(answer["result"]["width"], answer["result"]["height"]), 16, answer)
-            self.assertTrue(Path(answer["result"]["path"]).read_bytes().startswith(b"\x89PNG"), answer)
+            self.assertTrue(self.outside(answer["result"]["path"]).read_bytes().startswith(b"\x89PNG"), answer)
 
 
 class ClientTest(PackageTest):

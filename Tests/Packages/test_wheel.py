@@ -7,7 +7,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from support import FIXTURES, PackageTest, made, web, without_libvips
+from support import FIXTURES, ROOT, PackageTest, made, web, without_libvips
 
 SCRIPT = """
 import json, sys
@@ -59,6 +59,12 @@ class WheelTests(PackageTest):
         self.assertEqual(second["error"]["data"]["name"], "processingFailed")
         self.assertIn("libvipz.so.42: cannot open", second["error"]["message"])
         self.assertIn("the package libvips42 of Debian", second["error"]["message"])
+
+    def test_it_has_every_file_of_the_client(self) -> None:
+        source = ROOT / "clients/python/src"
+        client = {str(path.relative_to(source)) for path in source.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+        with zipfile.ZipFile(made().one("*.whl")) as archive:
+            self.assertLessEqual(client, set(archive.namelist()))
 
     def test_its_tag_names_the_oldest_c_library_that_all_its_programs_start_with(self) -> None:
         wheel = made().one("*.whl")
