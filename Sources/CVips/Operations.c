@@ -250,6 +250,13 @@ VipsImage *hv_with_metadata(VipsImage *image, VipsImage *from) {
     return copy;
 }
 
+VipsImage *hv_with_orientation(VipsImage *image, int orientation) {
+    VipsImage *copy;
+    if (vips_copy(image, &copy, NULL)) return NULL;
+    vips_image_set_int(copy, VIPS_META_ORIENTATION, orientation);
+    return copy;
+}
+
 static VipsImage *as_still(VipsImage *image) {
     VipsImage *copy;
     if (vips_copy(image, &copy, NULL)) return NULL;

@@ -142,7 +142,7 @@ final class Decoder {
     /// enough.
     func still(page: Int = 0, target: Extent? = nil) throws(RenderFailure) -> CodecImage {
         if let own { return own }
-        if let animation { return try animation.frame(page, limits) }
+        if let animation { return try marked(animation.frame(page, limits)) }
         let target = target ?? coded
         let across = Double(coded.width) / Double(target.width)
         let down = Double(coded.height) / Double(target.height)
@@ -180,6 +180,11 @@ final class Decoder {
         }
     }
 
+    /// A frame of an animated PNG with the orientation that its file gives to all of them.
+    private func marked(_ frame: CodecImage) throws(RenderFailure) -> CodecImage {
+        orientation > 1 ? try frame.applying { hv_with_orientation($0, Int32(orientation)) } : frame
+    }
+
     /// The factor by which a JPEG is shrunk during decoding, to become smaller by `factor`: a factor of two is left to the
     /// resampling, unless more pixels than are allowed would be decoded.
     private func shrink(by factor: Double) -> Int {
@@ -192,7 +197,11 @@ final class Decoder {
 
     /// Calls `body` with every frame, in order, each in memory.
     func eachFrame(_ body: (Int, CodecImage) throws(RenderFailure) -> Void) throws(RenderFailure) {
-        if let animation { return try animation.eachFrame(limits, body) }
+        if let animation {
+            return try animation.eachFrame(limits) { (index, frame) throws(RenderFailure) in
+                try body(index, try marked(frame))
+            }
+        }
         if format == .jxl {
             let pictures = try JXLPictures(bytes)
             for index in 0..<frameCount { try body(index, try pictures.next()) }

@@ -7,6 +7,28 @@ import Testing
 @Suite struct AnimationTests {
     private func small() throws -> [ImageProcessor] { [.downsample(try PixelSize(width: 32, height: 32))] }
 
+    @Test("Every frame of an animated PNG is turned as its file says, also where one is taken or made smaller")
+    func turned() async throws {
+        let bench = try await CodecBench()
+        let colour = { (frame: Int, x: Int, y: Int) in [UInt8(40 * x), UInt8(40 * y), UInt8(100 * frame), 255] }
+        var file = Drawn.animation(6, 4, frames: 2, colour)
+        // A TIFF with one entry, the orientation (0x0112, a short): 6, the right side of the file is the bottom.
+        let exif: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6] + zeros(6)
+        file.insert(contentsOf: Bombs.chunk("eXIf", exif), at: 33)
+        let source = try bench.file(file)
+        let whole = try await bench.pixels(of: source, "png")
+        try #require(whole.width == 4 && whole.height == 6 && whole.frames == 2)
+        for frame in 0..<2 {
+            for x in 0..<4 {
+                for y in 0..<6 { #expect(whole.frame(frame)[x, y] == colour(frame, y, 3 - x), "\(frame) \(x) \(y)") }
+            }
+        }
+        #expect(try await bench.pixels(of: source, "png", frames: .number(1)) == whole.frame(1))
+        let steps: [ImageProcessor] = [.downsample(try PixelSize(width: 2, height: 6))]
+        let small = try await bench.pixels(of: source, "png", steps)
+        #expect(small.width == 2 && small.height == 3 && small.frames == 2)
+    }
+
     @Test(
         "An animation keeps its frames, delays and loop count through processors and formats",
         arguments: ["gif", "webp", "png"])
