@@ -76,11 +76,11 @@ void *hv_save(VipsImage *image, hv_loader format, const hv_encoding *how, size_t
             VIPS_FOREIGN_TIFF_PREDICTOR_HORIZONTAL, "strip", strip, NULL);
         break;
     case hv_heif:
-        // Even where nothing is to be lost, the library halves the colours unless it is told not to.
+        // By itself the library would go by its own number, and halve the colours even where nothing is to be lost.
         failed = vips_heifsave_target(copy, target, "Q", how->quality, "lossless", how->lossless, "effort", how->effort,
             "bitdepth", vips_image_get_format(copy) == VIPS_FORMAT_USHORT ? 12 : 8, "compression",
             how->hevc ? VIPS_FOREIGN_HEIF_COMPRESSION_HEVC : VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "subsample_mode",
-            how->lossless ? VIPS_FOREIGN_SUBSAMPLE_OFF : VIPS_FOREIGN_SUBSAMPLE_AUTO, "strip", strip, NULL);
+            how->full_colours ? VIPS_FOREIGN_SUBSAMPLE_OFF : VIPS_FOREIGN_SUBSAMPLE_ON, "strip", strip, NULL);
         break;
     case hv_jxl:
     case hv_svg:

@@ -202,7 +202,8 @@ struct Encoder {
         _ frames: [CodecImage], _ format: EncodedFormat, _ encoding: Encoding, quality: Int
     ) throws(RenderFailure) -> [UInt8] {
         var how = hv_encoding(
-            quality: Int32(quality), lossless: encoding.lossless ? 1 : 0, progressive: encoding.progressive ? 1 : 0,
+            quality: Int32(format.encoderQuality(quality)), lossless: encoding.lossless ? 1 : 0,
+            full_colours: encoding.lossless || quality > 90 ? 1 : 0, progressive: encoding.progressive ? 1 : 0,
             effort: Int32(format.effort), metadata: metadata(format, encoding), hevc: format == .heic ? 1 : 0)
         switch format {
         case .bmp:
@@ -285,12 +286,13 @@ extension EncodedFormat {
         }
     }
 
-    /// The effort of the encoder, on its own scale.
+    /// The effort of the encoder, on its own scale. That of AVIF takes a third of the time of the next one, and a tenth more
+    /// bytes: with it, libaom codes as fast as in other programs (its speed 6), in which it takes as many bytes or more.
     var effort: Int {
         switch self {
         case .png, .ico: 6
-        case .gif: 3
-        case .webp, .avif, .heic: 4
+        case .gif, .avif: 3
+        case .webp, .heic: 4
         case .jxl: 5
         case .jpeg, .tiff, .bmp: 0
         }

@@ -33,13 +33,6 @@ public enum EncodedFormat: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The default quality, 1…100.
-    public var quality: Int {
-        switch self {
-        case .jpeg, .jxl: 90
-        case .webp: 80
-        case .avif, .heic: 60
-        case .png, .gif, .tiff, .bmp, .ico: 100
-        }
-    }
+    /// The default quality, 1…100, on the scale of JPEG: every format looks about the same at it.
+    public var quality: Int { isLossy ? 80 : 100 }
 }

@@ -117,6 +117,17 @@ struct Pixels: Equatable {
         return copy
     }
 
+    /// The same as it looks on black, with its alpha.
+    var onBlack: Pixels {
+        var copy = self
+        for place in stride(from: 0, to: bytes.count, by: 4) {
+            for band in place..<(place + 3) {
+                copy.bytes[band] = UInt8(Int(bytes[band]) * Int(bytes[place + 3]) / 255)
+            }
+        }
+        return copy
+    }
+
     /// How alike two pictures are, in decibels (peak signal to noise ratio); 99 for equal ones.
     func likeness(_ other: Pixels) -> Double {
         guard width == other.width, height == other.height, bytes.count == other.bytes.count, !bytes.isEmpty else {

@@ -90,7 +90,7 @@ import Testing
                 case .gif: name == "png-rgba.png" ? 8 : 16;
                 default: 26
                 }
-            #expect(back.normalised.likeness(source.normalised) > least, "\(name) as \(format)")
+            #expect(back.onBlack.likeness(source.onBlack) > least, "\(name) as \(format)")
         }
     }
 

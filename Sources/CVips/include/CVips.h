@@ -170,7 +170,10 @@ VipsImage *hv_animate(VipsImage *image, int page_height, const int *delays, int 
 
 /// The parameters of an encoder; a format ignores those that it does not support.
 typedef struct {
-    int quality, lossless, progressive, effort;
+    int quality, lossless;
+    /// 1 for colours at full size in AVIF and HEIC, 0 to halve them.
+    int full_colours;
+    int progressive, effort;
     hv_metadata_choice metadata;
     /// The HEIF compression: 1 for HEVC, 0 for AV1.
     int hevc;

@@ -87,7 +87,7 @@ private let memberWords: [String: String] = [
     "path": "A file.",
     "profile": "The colour profile.",
     "progressive": "Coarse first, where the format can.",
-    "quality": "From 1 to 100.",
+    "quality": "From 1 to 100, on the scale of JPEG in every format.",
     "radius": "The radius, in pixels or as a fraction.",
     "realm": "The realm of the challenge.",
     "reason": "Why.",

@@ -599,7 +599,7 @@ export interface WatermarkProcessor {
 export interface FormatParameters {
   /** What it becomes. */
   to: "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff" | "bmp" | "ico" | "jxl";
-  /** From 1 to 100. */
+  /** From 1 to 100, on the scale of JPEG in every format. */
   quality?: number;
 }
 

@@ -783,7 +783,7 @@ class FormatParameters(_FormatParameters, total=False):
     """The format."""
 
     quality: float
-    """From 1 to 100."""
+    """From 1 to 100, on the scale of JPEG in every format."""
 
 
 class FormatProcessor(TypedDict):
