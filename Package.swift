@@ -82,7 +82,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: settings),
+            swiftSettings: settings, plugins: ["CommitPlugin"]),
+        .plugin(name: "CommitPlugin", capability: .buildTool(), path: "Sources/CommitPlugin"),
         .target(
             name: "ImageCodec", dependencies: ["CVips", "ImageFormats", "ImageRecipes"], swiftSettings: settings),
         .executableTarget(

@@ -8,7 +8,7 @@ struct HalcyonCommand: ParsableCommand {
         commandName: "halcyon",
         abstract: "An image engine that any program can spawn: JSON-RPC 2.0 on standard input and output.",
         discussion: "Without a subcommand it serves. Send one JSON-RPC request a line, or Content-Length frames.",
-        version: ImageServer.version,
+        version: ImageServer.version + (sourceCommit.map { " (\($0))" } ?? ""),
         subcommands: [ServeCommand.self],
         groupedSubcommands: [
             CommandGroup(name: "Images", subcommands: [GetCommand.self, PrefetchCommand.self]),
