@@ -40,8 +40,8 @@ class Build:
 
     @cached_property
     def version(self) -> str:
-        """The version of the programs."""
-        return self.printed("--version").strip()
+        """The version of the programs, without the commit behind it."""
+        return self.printed("--version").split()[0]
 
     @cached_property
     def programs(self) -> Dict[str, bytes]:
