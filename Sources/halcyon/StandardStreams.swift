@@ -28,12 +28,16 @@ struct StandardStreams {
     }
 }
 
-/// Writes a line for people to stderr. It is dropped when nobody reads stderr and its pipe is full.
-func printToStderr(_ line: String) {
-    var place = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
-    guard poll(&place, 1, 0) == 1 else { return }
-    let text = Array((line + "\n").utf8)
-    _ = write(2, text, text.count)
+/// Writes a line for people to stderr.
+func printToStderr(_ line: String) { writeLine(Array((line + "\n").utf8), to: 2) }
+
+/// Writes a line to a descriptor for people. It is dropped when nobody reads and the pipe is full. A terminal is given a
+/// second: Linux calls it full while another thread writes to it, as the one that shows progress.
+func writeLine(_ line: [UInt8], to descriptor: Int32) {
+    var place = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    let patience: Int32 = isatty(descriptor) == 1 ? 1000 : 0
+    guard poll(&place, 1, patience) == 1, place.revents & Int16(POLLOUT) != 0 else { return }
+    _ = write(descriptor, line, line.count)
 }
 
 /// Writes a complaint of a command to stderr, its beginning in red on a terminal.

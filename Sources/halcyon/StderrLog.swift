@@ -68,8 +68,6 @@ struct StderrLog: LogHandler {
         clock_gettime(CLOCK_REALTIME, &time)
         let line = Array("\(ISO8601.text(time.tv_sec)) \(event.level) \(label): \(event.message)\(extra)\n".utf8)
         Self.receiver.withLock { $0 }?.call(event.level.rawValue, event.message.description, values)
-        var place = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        guard poll(&place, 1, 0) == 1, place.revents & Int16(POLLOUT) != 0 else { return }
-        _ = write(descriptor, line, line.count)
+        writeLine(line, to: descriptor)
     }
 }

@@ -127,7 +127,8 @@ struct GetCommandTests {
         #expect(bytes.contains("--force") && bytes.hasSuffix("2") && !bytes.contains("IHDR"))
         #expect(try shown("get --force -o - \(web.url("/png-rgb.png"))").contains("IHDR"))
         let red = "\u{1B}[31mhalcyon:\u{1B}[39m"
-        #expect(try shown("get \(web.url("/none.png"))").contains(red))
+        let complaint = try shown("get \(web.url("/none.png"))")
+        #expect(complaint.contains(red), "\(complaint)")
         #expect(try !shown("get \(web.url("/none.png"))", "NO_COLOR=1").contains("\u{1B}[31m"))
         #expect(try run("$HALCYON get $WEB/none.png").errors.hasPrefix("halcyon: "))
     }
