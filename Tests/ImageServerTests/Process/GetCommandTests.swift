@@ -116,7 +116,8 @@ struct GetCommandTests {
         defer { web.stop() }
         func shown(_ line: String, _ variables: String = "") throws -> String {
             let record = scratch.path + "/typescript"
-            let settings = "HALCYON_CACHE_DIR=\(scratch.path)/cache TERM=xterm \(variables)"
+            // `swift test` sets NO_COLOR when its own output is no terminal.
+            let settings = "HALCYON_CACHE_DIR=\(scratch.path)/cache TERM=xterm NO_COLOR= \(variables)"
             let process = try Spawn.background([
                 "script", "-qefc", "\(settings) \(ServerProcess.binary) \(line)", record,
             ])
