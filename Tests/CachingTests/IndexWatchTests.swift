@@ -49,6 +49,16 @@ import Testing
         #expect(try disk.check().isClean)
     }
 
+    @Test func afterItsEndAStorageLeavesTheFolderAlone() throws {
+        let disk = try filled()
+        disk.disk.checkIndex()
+        disk.disk.close()
+        for name in try Files.names(in: disk.root) where name.hasPrefix("index") { unlink("\(disk.root)/\(name)") }
+        let names = try Files.names(in: disk.root).sorted()
+        disk.disk.checkIndex()
+        #expect(try Files.names(in: disk.root).sorted() == names)
+    }
+
     /// SQLite looks up in it which frames of its log hold a page, and takes an old page where it finds none.
     @Test(arguments: [136, 140, 16384, 20000], [4, 1000, 8000])
     func aWrongIndexOfTheLogIsNoticedAndMadeAgain(_ place: Int, _ length: Int) throws {

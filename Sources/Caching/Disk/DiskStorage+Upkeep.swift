@@ -96,7 +96,7 @@ extension DiskStorage {
     func beginWatching() {
         Task.detached(priority: .background) { [weak self] in
             try? await Task.sleep(for: .seconds(1))
-            while let self {
+            while let self, !self.watch.isClosing {
                 if !self.watch.isQuiet {
                     await withCheckedContinuation { done in
                         startThread {
@@ -116,7 +116,8 @@ extension DiskStorage {
             // A file that was removed or replaced is still open.
             index.closeAll()
             var verifier = Verifier(disk: self, repairs: true, reads: .changed)
-            try verifier.run(report: { _, _ in }, isCancelled: { false })
+            try verifier.run(report: { _, _ in }, isCancelled: { watch.isClosing })
+            guard !watch.isClosing else { throw CancellationError() }
             if verifier.found.unreadable == 0 { try index.endProving() }
         }
     }

@@ -25,6 +25,9 @@ final class IndexWatch: Sendable {
     private let folder: StorageFolder
     private let clock: EngineClock
     private let state = Mutex(State())
+    /// Held while the files are looked at.
+    private let looking = Mutex(())
+    private let closes = Atomic(false)
 
     init(index: CacheIndex, folder: StorageFolder, clock: EngineClock) {
         (self.index, self.folder, self.clock) = (index, folder, clock)
@@ -48,10 +51,19 @@ final class IndexWatch: Sendable {
     /// `true` when nobody has written since the index was known to be sound.
     var isQuiet: Bool { state.withLock { $0.isSound && $0.hasWriter && $0.seen == mark } }
 
+    /// `true` from the call of ``close()``: a check that runs ends soon and fails, and no other begins.
+    var isClosing: Bool { closes.load(ordering: .relaxed) }
+
     /// Looks at the files again, and checks the folder when they are not known to be sound.
     ///
-    /// - Parameter check: Puts index and folder right; it throws when it cannot be done now.
+    /// - Parameter check: Puts index and folder right; it throws when it cannot be done now, and when ``isClosing``.
     func look(check: () throws -> Void) {
+        looking.withLock { _ in
+            if !isClosing { lookNow(check: check) }
+        }
+    }
+
+    private func lookNow(check: () throws -> Void) {
         // Without an index and without images there is nothing to be right.
         guard (try? index.exists || folder.hasBlobs) == true else { return }
         let (isSound, seen, rest) = state.withLock { ($0.isSound, $0.seen, $0.rest) }
@@ -93,8 +105,14 @@ final class IndexWatch: Sendable {
         if isNew { mark.save(in: index.files) }
     }
 
-    /// Notes the state of the files for the next process, unless it is not known to be sound. Called before the process ends.
+    /// Notes the state of the files for the next process, unless it is not known to be sound. Called before the process ends;
+    /// the folder is not written afterwards.
     func close() {
+        closes.store(true, ordering: .relaxed)
+        looking.withLock { _ in closeNow() }
+    }
+
+    private func closeNow() {
         let (isSound, seen) = state.withLock { ($0.isSound, $0.seen) }
         guard isSound, seen == mark || !index.wasChangedByOthers() else { return }
         // Before the files are looked at: the last connection to go writes SQLite's log into the index.
