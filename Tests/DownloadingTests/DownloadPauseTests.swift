@@ -123,6 +123,6 @@ import Testing
             rate.countStart(of: "\(number)", at: number * second)
             #expect(rate.delay(of: "\(number)", at: number * second) == second / 1000)
         }
-        #expect(rate.bucketCount <= 1025)
+        #expect(rate.buckets.count <= 1025)
     }
 }

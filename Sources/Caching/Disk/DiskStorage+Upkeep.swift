@@ -76,7 +76,7 @@ extension DiskStorage {
             let totals = try index.totals()
             guard try index.isUnready || !index.exists, try folder.hasBlobs else { return totals }
             guard mayWait else { return nil }
-            try index.makeReady()
+            try index.write { _ in }
             return try index.totals()
         }
     }
@@ -97,13 +97,7 @@ extension DiskStorage {
         Task.detached(priority: .background) { [weak self] in
             try? await Task.sleep(for: .seconds(1))
             while let self, !self.watch.isClosing {
-                if !self.watch.isQuiet {
-                    await withCheckedContinuation { done in
-                        startThread {
-                            self.checkIndex(); done.resume()
-                        }
-                    }
-                }
+                if !self.watch.isQuiet { startThread { self.checkIndex() } }
                 try? await Task.sleep(for: .seconds(2))
             }
         }

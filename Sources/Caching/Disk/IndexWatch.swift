@@ -54,16 +54,16 @@ final class IndexWatch: Sendable {
     /// `true` from the call of ``close()``: a check that runs ends soon and fails, and no other begins.
     var isClosing: Bool { closes.load(ordering: .relaxed) }
 
-    /// Looks at the files again, and checks the folder when they are not known to be sound.
+    /// Looks at the files again, unless another thread does, and checks the folder when they are not known to be sound.
     ///
     /// - Parameter check: Puts index and folder right; it throws when it cannot be done now, and when ``isClosing``.
     func look(check: () throws -> Void) {
-        looking.withLock { _ in
-            if !isClosing { lookNow(check: check) }
+        _ = looking.withLockIfAvailable { _ in
+            if !isClosing { lookAlone(check: check) }
         }
     }
 
-    private func lookNow(check: () throws -> Void) {
+    private func lookAlone(check: () throws -> Void) {
         // Without an index and without images there is nothing to be right.
         guard (try? index.exists || folder.hasBlobs) == true else { return }
         let (isSound, seen, rest) = state.withLock { ($0.isSound, $0.seen, $0.rest) }
@@ -78,7 +78,7 @@ final class IndexWatch: Sendable {
             if !index.wasChangedByOthers() { return settle() }
         } else if isSound || IndexMark(savedIn: index.files) == now {
             // A transaction tells a change that SQLite knows of from one that it does not, as long as the file is the same.
-            let isKnown = !isSound || now.isOfSameIndex(as: seen) && !index.wasChangedByOthers()
+            let isKnown = !isSound || now.index.inode == seen?.index.inode && !index.wasChangedByOthers()
             if isKnown { return settle() }
         }
         let begin = clock.monotonic()
@@ -109,14 +109,12 @@ final class IndexWatch: Sendable {
     /// the folder is not written afterwards.
     func close() {
         closes.store(true, ordering: .relaxed)
-        looking.withLock { _ in closeNow() }
-    }
-
-    private func closeNow() {
-        let (isSound, seen) = state.withLock { ($0.isSound, $0.seen) }
-        guard isSound, seen == mark || !index.wasChangedByOthers() else { return }
-        // Before the files are looked at: the last connection to go writes SQLite's log into the index.
-        index.closeAll()
-        settle()
+        looking.withLock { _ in
+            let (isSound, seen) = state.withLock { ($0.isSound, $0.seen) }
+            guard isSound, seen == mark || !index.wasChangedByOthers() else { return }
+            // Before the files are looked at: the last connection to go writes SQLite's log into the index.
+            index.closeAll()
+            settle()
+        }
     }
 }

@@ -140,9 +140,6 @@ final class CacheIndex: Sendable {
     /// Sums over all entries, in O(1).
     func totals() throws -> Totals { try reading(or: Totals()) { try $0.totals() } }
 
-    /// Makes or upgrades the index, if need be; a large one of an older version takes seconds.
-    func makeReady() throws { if try isUnready || !exists { try write { _ in } } }
-
     /// Runs `body`, and again after a moment as long as files beside the index are cut short or replaced meanwhile, by others
     /// or because the last connection was just closed.
     private func withWholeMemory<Value>(_ body: () throws -> Value) throws -> Value {

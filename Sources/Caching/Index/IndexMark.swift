@@ -39,9 +39,6 @@ struct IndexMark: Equatable, Sendable {
         (index, log, entryLog) = (File(files.path), File(files.log), File(files.entryLog))
     }
 
-    /// `true` when the index is the same file, whatever is in it.
-    func isOfSameIndex(as other: IndexMark?) -> Bool { index.inode == other?.index.inode }
-
     /// The state that was last found sound; `nil` when there is no such note.
     init?(savedIn files: IndexFiles) {
         guard let bytes = try? Files.read(files.mark, followsLinks: false), bytes.count < 1000 else { return nil }

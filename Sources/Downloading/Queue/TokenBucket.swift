@@ -57,10 +57,8 @@ struct HostRate: Sendable, Equatable {
     /// The number of tokens per second and host. 0: no limit.
     let rate: Double
     let burst: Int
-    private var buckets: [String: TokenBucket] = [:]
+    private(set) var buckets: [String: TokenBucket] = [:]
     private var sweepCount = 1024
-
-    var bucketCount: Int { buckets.count }
 
     init(rate: Double = 0, burst: Int = 1) {
         self.rate = rate > 0 && rate < 1e12 ? rate : 0

@@ -22,9 +22,6 @@ extension ImageCache {
     /// The request's rule for revalidating a stored image.
     func revalidation(_ options: ImageOptions) -> Revalidation { options.lookup.revalidate ?? revalidation }
 
-    /// The resource that only its key names: what is cached under it.
-    public func storedResource(_ key: String) -> Resource { Resource(url: "", cacheKey: self.key(of: key)) }
-
     /// The resource of a URL, with the cache's key for it or for the given text.
     public func resource(_ url: String, key text: String? = nil) -> Resource {
         let resource = Resource(url: url)

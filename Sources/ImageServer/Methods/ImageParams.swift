@@ -23,6 +23,6 @@ extension Resource {
         var looking = options ?? ImageOptions()
         looking.lookup.onlyFromCache = true
         options = looking
-        self = cache.storedResource(key.text)
+        self = Resource(url: "", cacheKey: cache.key(of: key.text))
     }
 }
