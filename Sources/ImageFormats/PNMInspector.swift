@@ -9,7 +9,7 @@ struct PNMInspector<Bytes: ByteSource>: ContainerInspector {
         (found.width, found.height, found.frameCount) = (head.width, head.height, 1)
         (found.orientation, found.hasAlpha) = (1, false)
         // The bits of a PBM are black and white.
-        found.mostSample = head.isBits ? nil : head.most
+        found.mostSample = [1, 4].contains(head.kind) ? nil : head.most
         guard head.leastBytes <= bytes.total - head.end else { throw .cutOff(.pnm) }
     }
 }
@@ -24,8 +24,6 @@ struct PNMHead {
     let most: Int
     /// The place where the samples begin.
     let end: Int
-
-    var isBits: Bool { kind == 1 || kind == 4 }
 
     /// The fewest bytes that the samples take.
     var leastBytes: Int {

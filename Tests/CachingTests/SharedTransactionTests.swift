@@ -42,6 +42,17 @@ import Testing
         return frames.filter { number($0 + 4) > 0 && number($0 + 8) == number(16) }.count
     }
 
+    @Test func whatCameIntoAnIndexThatWasTakenAwayIsUndoneBeforeItIsDoneAgain() throws {
+        let disk = try TestDisk()
+        try disk.store(hollowPNG(width: 1), "first")
+        let (index, runs, undone) = (disk.index, Counter(), Counter())
+        try disk.disk.index.write { writer in
+            writer.onFailure { undone.add() }
+            if runs.add() == 1 { rename(index, index + ".old") } else { #expect(undone.value == 1) }
+        }
+        #expect(runs.value == 2 && undone.value == 1)
+    }
+
     @Test func writersThatComeWhileTheIndexIsMadeUseTheSameConnection() async throws {
         for _ in 0..<20 {
             let disk = try TestDisk()

@@ -73,8 +73,8 @@ final class IndexWriter: IndexReading {
     /// Copies the log of changes into the index and gives up the log's space, as far as nobody reads.
     func shrinkLog() throws(Failure) { try connection.database.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
-    /// Takes back what was done outside of the index if the transaction fails: the latest first, and before anybody else may
-    /// write.
+    /// Takes back what was done outside of the index if the transaction fails or nobody sees it: the latest first, and before
+    /// anybody else may write.
     func onFailure(_ undo: @escaping () -> Void) { undos.append(undo) }
 
     /// Runs `body` in one transaction.
@@ -119,13 +119,15 @@ final class IndexWriter: IndexReading {
             if log.isOverdue { log.noteEntries(try totals().count) }
             let commit = try connection.statement(.commit)
             if syncs { try BlockingPool.waiting { try commit.run() } } else { try commit.run() }
-            undos.removeAll(keepingCapacity: true)
             if hasDeparture { lending.noteDeparture() }
             let after = mark
             seen = (after, version)
-            return isInPlace(after) ? value : nil
+            let isSeen = isInPlace(after)
+            if !isSeen { undos.reversed().forEach { $0() } }
+            undos.removeAll(keepingCapacity: true)
+            return isSeen ? value : nil
         } catch {
-            for undo in undos.reversed() { undo() }
+            undos.reversed().forEach { $0() }
             undos = []
             log.discard()
             try? connection.database.execute("ROLLBACK")
