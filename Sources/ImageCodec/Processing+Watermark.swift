@@ -34,7 +34,7 @@ extension Processing {
         of watermark: Watermark, within room: Extent, over width: Int, _ limits: RenderLimits
     ) throws(RenderFailure) -> CodecImage {
         guard let format = ImageFormat(rawValue: watermark.format) else {
-            throw RenderFailure(.unsupported, "\(watermark.format) is no format of a watermark.")
+            throw RenderFailure(.unsupported, "\(watermark.format) is not a format for watermarks.")
         }
         let whole: CodecImage
         do throws(RenderFailure) {

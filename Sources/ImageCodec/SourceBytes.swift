@@ -12,7 +12,7 @@ struct SourceStamp: Equatable {
     init(descriptor: Int32) throws(RenderFailure) {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
-            throw RenderFailure(.fileFailed, "The source is no regular file.")
+            throw RenderFailure(.fileFailed, "The source is not a regular file.")
         }
         size = Int(facts.st_size)
         (seconds, nanoseconds) = (facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec)

@@ -27,7 +27,7 @@ public enum ImageError: Error, Equatable, Sendable {
     case limitExceeded(limit: String, reason: String, source: String)
     /// The text is not a URL that can be loaded. `reason` is a sentence.
     case invalidURL(String, reason: String)
-    /// The file cannot be read: there is none, it may not be read, or it is no regular file. `reason` is a sentence.
+    /// The file cannot be read: there is none, it may not be read, or it is not a regular file. `reason` is a sentence.
     case unreadableFile(url: String, reason: String)
     /// The server could not be reached, or closed the connection early. `reason` is a sentence.
     case connectionFailed(url: String, reason: String)
@@ -92,19 +92,19 @@ extension ImageError: CustomStringConvertible {
     /// The sentence shown to users: what happened, to which image, and what to change.
     public var description: String {
         switch self {
-        case .badData(let reason, let source, _): "\(source.excerpt) is no usable image: \(reason)"
+        case .badData(let reason, let source, _): "\(source.excerpt) is not a usable image: \(reason)"
         case .dataModifyingFailed(let reason, let source):
-            "\(source.excerpt) is not what dataModifier takes it for: \(reason)"
+            "\(source.excerpt) is not what dataModifier expects: \(reason)"
         case .notModified(let url):
-            "\(url.excerpt) answered 304, not modified, to a request in which the cache had asked nothing of the kind (leave conditions, like If-None-Match, out of headers)."
+            "\(url.excerpt) answered 304, not modified, to a request without conditions (leave If-None-Match and the like out of headers)."
         case .invalidStatusCode(let code, let url, let seconds?):
-            "Cannot download \(url.excerpt): the server answered \(code), and asks to be left alone for \(seconds.shortest) s."
+            "Cannot download \(url.excerpt): the server answered \(code), and asks for no request in the next \(seconds.shortest) s."
         case .afterAttempts(let attempts):
             attempts.isEmpty ? "Nothing was tried." : "\(first) (\(attempts.count) attempts failed.)"
         case .invalidStatusCode(401, let url, nil):
-            "Cannot download \(url.excerpt): the server answered 401; it wants credentials, or others (set authorization)."
+            "Cannot download \(url.excerpt): the server answered 401: it requires credentials, or rejects these (set authorization)."
         case .invalidStatusCode(407, let url, nil):
-            "Cannot download \(url.excerpt): a proxy answered 407; it wants credentials, or others (set them in the URL of the setting proxy)."
+            "Cannot download \(url.excerpt): a proxy answered 407: it requires credentials, or rejects these (set them in the URL of the setting proxy)."
         case .invalidStatusCode(let code, let url, nil): "Cannot download \(url.excerpt): the server answered \(code)."
         case .notCached(let key, nil): "\(key.excerpt) is not in the cache."
         case .notCached(let key, _?): "\(key.excerpt) is not in the cache, and only the cache was to be asked."
@@ -128,11 +128,11 @@ extension ImageError: CustomStringConvertible {
         case .timedOut(let url, "minBytesPerSecond", let seconds):
             "Cannot download \(url.excerpt): for \(seconds.shortest) s it was too slow (lower minBytesPerSecond)."
         case .timedOut(let url, _, let seconds):
-            "Cannot download \(url.excerpt): nothing came for \(seconds.shortest) s (raise timeout)."
+            "Cannot download \(url.excerpt): no bytes came for \(seconds.shortest) s (raise timeout)."
         case .tlsFailed(let url, let reason): "Cannot download \(url.excerpt) safely: \(reason)"
         case .forbiddenAddress(let url, let reason): "\(url.excerpt) may not be loaded: \(reason)"
         case .downloadCancelledBeforeStarting(let url):
-            "The download of \(url.excerpt) was called off by the client, which was asked about it."
+            "The download of \(url.excerpt) was cancelled by the client's answer."
         case .storageFailed(let reason, let hint, _): "The cache cannot be used: \(reason) \(hint)"
         }
     }

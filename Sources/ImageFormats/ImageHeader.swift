@@ -25,7 +25,7 @@ public struct ImageHeader: Equatable, Sendable {
 
     /// The reasons why bytes are not taken for a picture.
     public enum Failure: Error, Equatable, Sendable {
-        /// There is not a single byte.
+        /// It is empty.
         case empty
         /// The signature is unknown.
         case unrecognised

@@ -23,16 +23,16 @@ enum ErrorCode: Int, CaseIterable {
     /// The sentence of the document.
     var summary: String {
         switch self {
-        case .badData: "The bytes are no image the engine can read, or are cut off."
+        case .badData: "The bytes are not an image that the engine can read, or they are cut off."
         case .notModified: "A 304 came to a request that carried no validator."
         case .invalidStatusCode: "The server answered with a status that is not accepted."
         case .notCached: "The cache does not have it, and nothing may be loaded for it."
         case .processingFailed: "A processor could not do its work, or there is no codec worker."
-        case .limitExceeded: "A limit was passed; data.limit names it."
-        case .dataModifyingFailed: "What was downloaded is not what dataModifier takes it for."
-        case .invalidURL: "The text is no URL that may be loaded."
-        case .connectionFailed: "The server could not be reached, or left early."
-        case .timedOut: "Nothing came for too long, or the whole took too long."
+        case .limitExceeded: "A limit was exceeded; data.limit names it."
+        case .dataModifyingFailed: "The downloaded bytes are not what dataModifier expects."
+        case .invalidURL: "The text is not a URL that may be loaded."
+        case .connectionFailed: "The server could not be reached, or closed the connection early."
+        case .timedOut: "No bytes came for too long, or the whole request took too long."
         case .tlsFailed: "The certificate or the handshake failed."
         case .unreadableFile: "There is no such file, or it cannot be read."
         case .forbiddenAddress: "The configuration does not allow the host or the network."

@@ -101,7 +101,7 @@ public enum OpenRPCDocument {
 
     private static let errors: [(String, JSONLiteral)] =
         [
-            ("invalidParams", ["code": -32602, "message": "A parameter is missing, unknown, or of the wrong kind."]),
+            ("invalidParams", ["code": -32602, "message": "A parameter is missing, unknown, or of the wrong type."]),
             ("internalError", ["code": -32603, "message": "Something went wrong inside the server."]),
             ("requestCancelled", ["code": -32800, "message": "The request was cancelled."]),
             ("serverCancelled", ["code": -32802, "message": "The server is shutting down."]),

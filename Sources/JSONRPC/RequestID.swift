@@ -32,7 +32,7 @@ public enum RequestID: Hashable, Sendable {
     }
 
     /// Reads an id; `nil` when the value is of a kind that is not allowed as an id.
-    init?(_ view: JSONView) {
+    package init?(_ view: JSONView) {
         switch view.kind {
         case .string: self = .string(view.string ?? "")
         case .integer: self = .integer(view.integer ?? 0)

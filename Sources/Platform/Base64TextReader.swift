@@ -54,7 +54,7 @@ package struct Base64TextReader {
         let isPadded = letters.last == UInt8(ascii: "=")
         guard !isComplete, !isPadded || count % 4 == 0, let decoded = letters.withUnsafeBytes(Base64.decode) else {
             throw Failure(
-                reason: "Characters \(position) to \(position + count) of it, without white space, are no Base64.")
+                reason: "Characters \(position) to \(position + count) of it, white space aside, are not Base64.")
         }
         bytes += decoded
         position += count

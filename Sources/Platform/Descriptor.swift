@@ -35,14 +35,14 @@ package struct Descriptor: ~Copyable, Sendable {
 
     deinit { if number >= 0 { close(number) } }
 
-    /// The stamp of the file; `nil` when it is no regular file.
+    /// The stamp of the file; `nil` when it is not a regular file.
     package var stamp: FileStamp? { FileStamp(descriptor: number) }
 
     /// A state of the file of which any write from now on makes another: two within one step of the file system's clock look
     /// alike, and the time of change is that of the beginning of a write. Waits a moment where the file has only just been
     /// written.
     ///
-    /// - Returns: The stamp, and `true` when a write may still be going on; `nil` when it is no regular file.
+    /// - Returns: The stamp, and `true` when a write may still be going on; `nil` when it is not a regular file.
     package func settled() -> (stamp: FileStamp, mayBeWriting: Bool)? {
         for _ in 0..<50 {
             guard let stamp else { return nil }

@@ -36,7 +36,7 @@ private struct Page {
             if let command = commands.element(index) { section(command, of: name) }
         }
         line(".SH EXIT STATUS")
-        line("0 when all is done, 1 when some of it failed, 2 when the command line was wrong.")
+        line("0 when everything worked, 1 when something failed, 2 when the command line was wrong.")
         line(".SH ENVIRONMENT")
         line("Every flag of \\fB\(Self.plain(name)) serve\\fR may be set as \\fBHALCYON_\\fR and its name in capitals.")
     }

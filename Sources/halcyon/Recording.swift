@@ -20,7 +20,7 @@ struct Recording {
     init?(_ settings: ServerConfiguration) throws {
         let now = EngineClock.system.wall()
         if settings.mirror != nil, settings.replay != nil {
-            throw StartFailure(description: "What is played cannot be recorded: give mirror or replay, not both.")
+            throw StartFailure(description: "A replay cannot be recorded: give mirror or replay, not both.")
         }
         if let folder = settings.replay {
             tape = try Self.tape(folder, .play, now)

@@ -62,7 +62,7 @@ struct ServerSettings {
         guard descriptor >= 0 else { return "cannot be read: \(String(cString: strerror(errno)))" }
         defer { close(descriptor) }
         var status = stat()
-        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? nil : "is no regular file"
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? nil : "is not a regular file"
     }
 
     /// Adds the content of the configuration file at `path`.

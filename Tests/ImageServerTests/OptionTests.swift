@@ -253,7 +253,7 @@ import Testing
     @Test(arguments: [
         (#"{"integrity":"md5-x"}"#, "several with spaces, not \"md5-x\"."),
         (#"{"forcedCacheFileExtension":"-----------------------------------------"}"#, "not a string of 41 bytes."),
-        (#"{"retry":{"maxCount":3}}"#, "retry.maxCount\" is no member; the members are maxRetries, interval."),
+        (#"{"retry":{"maxCount":3}}"#, "retry.maxCount\" is not a known member; the members are maxRetries, interval."),
         (#"{"retry":true}"#, "an object with maxRetries, not a boolean."),
         (#"{"retry":{"maxRetries":1,"interval":0.5}}"#, "{\"exponential\": n}, not 0.5."),
         (#"{"retry":{"maxRetries":1,"interval":{"secs":1,"max":2}}}"#, "not an object with \"secs\" and \"max\"."),

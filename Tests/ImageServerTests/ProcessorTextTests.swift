@@ -94,13 +94,13 @@ import Testing
 
     static let bad: [(text: String, path: String, message: String, suggestion: String?)] = [
         (
-            "blackWhite/blurr:3", "1.blurr", #"in "blurr:3", at character 12, is no processor; did you mean "blur"?"#,
-            "blur"
+            "blackWhite/blurr:3", "1.blurr",
+            #"in "blurr:3", at character 12, is not a known processor; did you mean "blur"?"#, "blur"
         ),
         ("blur:3/", "1", "has no processor", nil), ("/blur:3", "0", "at character 1, has no processor", nil),
         ("blur:radios=3", "0.blur.radios", #"did you mean "radius"?"#, "radius"),
         ("blur:abc", "0.blur.radius", #"must be a number, not "abc""#, nil),
-        ("blur:3,4", "0.blur.4", "is no parameter; the parameters are radius", nil),
+        ("blur:3,4", "0.blur.4", "is not a known parameter; the parameters are radius", nil),
         ("blur:3,radius=4", "0.blur.radius", "is given twice", nil),
         ("crop:2x1,smart,anchor.x=1", "0.crop.anchor.x", "is given twice", nil),
         ("blur:,3", "0.blur", "has an empty parameter", nil), ("blur:inf", "0.blur.radius", "must be a number", nil),
@@ -109,7 +109,7 @@ import Testing
         ("resize:9x9,upscal", "0.resize.upscal", #"did you mean "upscale"?"#, "upscale"),
         ("resize:9x9x9", "0.resize.width", #"not "9x9x9""#, nil), ("resize:x", "0.resize.width", #"not "x""#, nil),
         ("flip:horizontl", "0.flip.horizontl", #"did you mean "horizontal"?"#, "horizontal"),
-        ("crop:9x9,anchor.z=1", "0.crop.anchor.z", "is no parameter", nil),
+        ("crop:9x9,anchor.z=1", "0.crop.anchor.z", "is not a known parameter", nil),
         ("format:jpg", "0.format.to", #"did you mean "jpeg"?"#, "jpeg"),
         ("tint:redd", "0.tint.color", "must be a colour", nil), ("tint:%4", "0.tint", "write %25 for it", nil),
         ("tint:%ff", "0.tint", "is not UTF-8", nil), ("tint:color=%+1", "0.tint", "write %25 for it", nil),

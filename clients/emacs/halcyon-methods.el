@@ -17,7 +17,7 @@
 (define-error 'halcyon-method-not-found
   "The server has no such method" 'halcyon-error)
 (define-error 'halcyon-invalid-params
-  "A parameter is missing, unknown, or of the wrong kind" 'halcyon-error)
+  "A parameter is missing, unknown, or of the wrong type" 'halcyon-error)
 (define-error 'halcyon-internal-error
   "Something went wrong inside the server" 'halcyon-error)
 (define-error 'halcyon-request-cancelled
@@ -25,7 +25,7 @@
 (define-error 'halcyon-server-cancelled
   "The server is shutting down" 'halcyon-error)
 (define-error 'halcyon-bad-data
-  "The bytes are no image the engine can read, or are cut off" 'halcyon-error)
+  "The bytes are not an image that the engine can read, or they are cut off" 'halcyon-error)
 (define-error 'halcyon-not-modified
   "A 304 came to a request that carried no validator" 'halcyon-error)
 (define-error 'halcyon-invalid-status-code
@@ -35,15 +35,15 @@
 (define-error 'halcyon-processing-failed
   "A processor could not do its work, or there is no codec worker" 'halcyon-error)
 (define-error 'halcyon-limit-exceeded
-  "A limit was passed; data.limit names it" 'halcyon-error)
+  "A limit was exceeded; data.limit names it" 'halcyon-error)
 (define-error 'halcyon-data-modifying-failed
-  "What was downloaded is not what dataModifier takes it for" 'halcyon-error)
+  "The downloaded bytes are not what dataModifier expects" 'halcyon-error)
 (define-error 'halcyon-invalid-url
-  "The text is no URL that may be loaded" 'halcyon-error)
+  "The text is not a URL that may be loaded" 'halcyon-error)
 (define-error 'halcyon-connection-failed
-  "The server could not be reached, or left early" 'halcyon-error)
+  "The server could not be reached, or closed the connection early" 'halcyon-error)
 (define-error 'halcyon-timed-out
-  "Nothing came for too long, or the whole took too long" 'halcyon-error)
+  "No bytes came for too long, or the whole request took too long" 'halcyon-error)
 (define-error 'halcyon-tls-failed
   "The certificate or the handshake failed" 'halcyon-error)
 (define-error 'halcyon-forbidden-address
@@ -81,81 +81,81 @@
   "The errors of the protocol: name, code and condition of each.")
 
 (defconst halcyon-events
-  '(("cache/didClean" . "Images went from a disk tier because their time was over or room was needed; never for remove or clear.")
+  '(("cache/didClean" . "Images left a disk tier because they had expired or space was needed; not sent for remove or clear.")
     ("image/didChange" . "An image was answered although it was stale (stale-while-revalidate), and has been replaced since.")
-    ("activity/didChange" . "Downloads have been running for a while, or have stopped: what a sign of activity shows.")
-    ("download/didFinish" . "A transfer has ended, well or not: once each, however many requests shared it.")
+    ("activity/didChange" . "Downloads have been running for a while, or have stopped: for an activity indicator.")
+    ("download/didFinish" . "A transfer has succeeded or failed: one event each, however many requests shared it.")
     ("log" . "A line of the log, of the level that is logged or above; at most 100 in a second."))
   "What may be listened to with `halcyon-listen', and when it comes.")
 
 (defconst halcyon-questions
-  '(("downloader/modifyRequest" . "How is this request to be sent? Null sends none, and the download fails with downloadCancelledBeforeStarting.")
-    ("downloader/redirect" . "How is this redirect to be followed? Null stops here, and the answer that redirects is judged as it is.")
-    ("downloader/validateStatus" . "Is the body of this answer wanted? Null judges it by validStatusCodes.")
-    ("downloader/challenge" . "Which credentials does this server get? \"default\" goes on as without the question, \"cancel\" gives up."))
+  '(("downloader/modifyRequest" . "How should this request be sent? Null sends nothing, and the download fails with downloadCancelledBeforeStarting.")
+    ("downloader/redirect" . "How should this redirect be followed? Null stops here, and the redirecting response itself is judged.")
+    ("downloader/validateStatus" . "Is the body of this response wanted? Null decides by validStatusCodes.")
+    ("downloader/challenge" . "Which credentials should this server get? \"default\" continues as if not asked, \"cancel\" gives up."))
   "What the server may ask delegates, and what it means.")
 
 (defconst halcyon-options
-  '((:forceRefresh . "Ignore the caches for reading; still write them.")
-    (:fromMemoryCacheOrRefresh . "Look in memory only, then load.")
-    (:onlyFromCache . "Never load; what is not cached is the error notCached.")
+  '((:forceRefresh . "Do not read from the caches, but write to them.")
+    (:fromMemoryCacheOrRefresh . "Look in memory only, then download.")
+    (:onlyFromCache . "Never download; an image that is not cached is the error notCached.")
     (:cacheMemoryOnly . "Keep the image in memory only; the result has no path.")
     (:waitForCache . "Answer only when the image is in the cache.")
     (:memoryCacheExpiration . "How long memory keeps the image.")
     (:diskCacheExpiration . "How long the disk keeps the image.")
-    (:memoryCacheAccessExtendingExpiration . "What an access does to the life in memory; as the cache is configured when left out.")
-    (:diskCacheAccessExtendingExpiration . "What an access does to the life on disk; as the cache is configured when left out.")
+    (:memoryCacheAccessExtendingExpiration . "What an access does to the expiration in memory; as the cache is configured when left out.")
+    (:diskCacheAccessExtendingExpiration . "What an access does to the expiration on disk; as the cache is configured when left out.")
     (:forcedCacheFileExtension . "The extension of the cached file, instead of the format's.")
     (:queryDataWhenInMemory . "Read the bytes even when only the path was asked for.")
-    (:memory . "Keep the image in memory; else it is only answered.")
-    (:originalCache . "Another cache to look into before loading; what it has is stored here too.")
+    (:memory . "Keep the image in memory; when false, memory does not keep it.")
+    (:originalCache . "Another cache to search before downloading; what it has is stored here too.")
     (:cacheOriginalImage . "Keep the original of a processed image too, so that more can be made of it.")
-    (:cacheSerializer . "How a processed image is written; as the result asks for by default.")
-    (:onlyLoadFirstFrame . "Take the first frame of an animation, as a still.")
-    (:frame . "Take one frame of an animation, by its number from 0, as a still.")
-    (:scaleDownLargeImages . "Make an image of more than 15728640 pixels smaller, until it has so many.")
-    (:scaleFactor . "What the lengths of processors are multiplied by: they are then in points, not pixels.")
+    (:cacheSerializer . "How a processed image is written; by default as the result needs.")
+    (:onlyLoadFirstFrame . "Use only the first frame of an animation, as a still.")
+    (:frame . "Use one frame of an animation, by its number from 0, as a still.")
+    (:scaleDownLargeImages . "Shrink an image of more than 15728640 pixels to that many.")
+    (:scaleFactor . "The factor for the lengths of processors, which are then in points, not pixels.")
     (:preloadAllAnimationData . "Accepted for clients of other libraries: all frames are always kept.")
     (:backgroundDecode . "Accepted for clients of other libraries: images are always decoded in another process.")
     (:verifyDecode . "Answer and keep the image only once all of it has been decoded; as the cache is configured when left out.")
-    (:thumbHash . "Answer with a ThumbHash, a BlurHash and the dominant colour too, made once and kept with the entry.")
-    (:maxPixels . "The most pixels that a frame of an image to be processed may have; of a JPEG as it is shrunk on loading.")
-    (:maxFrames . "The most frames that an image to be processed may have.")
-    (:maxAnimationPixels . "The most pixels that all frames of it may have together.")
-    (:decodeSeconds . "The most seconds that its processing may take.")
-    (:maxEntityBytes . "The most bytes that the entities of a drawing may add to it where they are used.")
-    (:lease . "Seconds for which a path that is answered stays valid.")
-    (:revalidate . "Whether and when a stored image is checked with its server: never, ifExpired, always, or as its server says (http); as the cache is configured when left out.")
-    (:staleIfError . "Seconds past its time for which a stored image stands in when its server cannot be asked; as far as the server allows it when left out.")
-    (:offline . "Load nothing from the network, and answer whatever is stored, also when its time is over.")
-    (:negativeCache . "Seconds for which a failure that would come again is remembered; as the cache is configured when left out.")
-    (:timeout . "Seconds to wait for the next bytes; as the downloader is configured when left out.")
-    (:deadline . "Seconds until the image must be there, whatever it waits for; without end by default.")
-    (:minBytesPerSecond . "The slowest that a download may be, over two timeouts; 0 for no such limit.")
-    (:downloadPriority . "Among downloads that wait, the higher goes first: 0 to 1, or veryLow, low, normal, high or veryHigh.")
+    (:thumbHash . "Also answer with a ThumbHash, a BlurHash and the dominant colour, computed once and kept with the entry.")
+    (:maxPixels . "The largest number of pixels in a frame of an image to process; for a JPEG, after shrinking while decoding.")
+    (:maxFrames . "The largest number of frames of an image to process.")
+    (:maxAnimationPixels . "The largest number of pixels of all its frames together.")
+    (:decodeSeconds . "The longest time that processing may take, in seconds.")
+    (:maxEntityBytes . "The largest number of bytes that entities may add to an SVG where they are used.")
+    (:lease . "The time that an answered path stays valid, in seconds.")
+    (:revalidate . "When a stored image is revalidated with its server: never, ifExpired, always, or as HTTP's rules say (http); as the cache is configured when left out.")
+    (:staleIfError . "How long after expiring a stored image may be used when its server cannot be reached, in seconds; as long as the server allows when left out.")
+    (:offline . "Use nothing from the network, and answer what is stored, even if it has expired.")
+    (:negativeCache . "How long a permanent failure is remembered, in seconds; as the cache is configured when left out.")
+    (:timeout . "The longest wait for the next bytes, in seconds; as the downloader is configured when left out.")
+    (:deadline . "The longest time for the whole request, in seconds; no limit by default.")
+    (:minBytesPerSecond . "The lowest permitted speed of a download, in bytes per second, measured over two timeouts; 0 for no limit.")
+    (:downloadPriority . "The priority among waiting downloads, higher first: 0 to 1, or veryLow, low, normal, high or veryHigh.")
     (:alsoPrefetchToMemory . "Prefetch into memory too; for prefetch only.")
-    (:onLastCancel . "What becomes of the download when the last who waits for it is cancelled.")
-    (:slot . "A place that the image is for: a newer request for the same place cancels this one.")
-    (:merge . "Share the download with others who want the same.")
+    (:onLastCancel . "What happens to the download when the last request that waits for it is cancelled.")
+    (:slot . "The place that the image is for, such as a view: a newer request for the same place cancels this one.")
+    (:merge . "Share the download with other requests for the same image.")
     (:headers . "Request headers.")
-    (:method . "What the server is asked to do; POST when there is a body.")
-    (:body . "What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes.")
-    (:dataModifier . "What is done to what was downloaded before anything looks at it: base64 for text that stands for the image, also as a data URL.")
+    (:method . "The HTTP method; POST when there is a body.")
+    (:body . "The body of a request other than GET: text, or bytes as base64; at most 1048576 bytes.")
+    (:dataModifier . "A transformation of the downloaded bytes before they are checked: base64 decodes text that encodes the image, also as a data URL.")
     (:authorization . "Credentials, sent to the host of the URL only.")
-    (:scope . "A name for the user of the request, such as an account; what is loaded with credentials is kept apart by it instead of by the credentials, and outlasts a change of token.")
-    (:credentialScope . "Whether what is loaded with credentials is kept apart from what others load: separate, or shared with all.")
-    (:delegates . "What the client is asked about this download, instead of what it said in initialize; an empty list for nothing.")
-    (:redirect . "Which redirects are followed: all, those to the same scheme, host and port, or none.")
-    (:maxRedirects . "How many redirects are followed.")
+    (:scope . "A name for the user of the request, such as an account. Images loaded with credentials are kept apart by this name instead of by the credentials, and so outlast a change of token.")
+    (:credentialScope . "Whether images loaded with credentials are kept apart by user (separate) or shared with everyone (shared).")
+    (:delegates . "The questions that the client is asked about this download, instead of those named in initialize; an empty list for none.")
+    (:redirect . "The redirects to follow: all, those to the same scheme, host and port, or none.")
+    (:maxRedirects . "The largest number of redirects to follow.")
     (:maxBytes . "The largest body accepted, in bytes.")
-    (:validStatusCodes . "The status codes accepted; 200 to 399 but 206 by default.")
-    (:acceptContentTypes . "Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone.")
-    (:retry . "Whether and when a failed download is tried again.")
-    (:waitForConnectivity . "Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once.")
-    (:alternativeSources . "URLs tried in order when the first fails.")
-    (:hedgeAfter . "Seconds after which the next source is begun beside one that has not answered.")
-    (:integrity . "Digests of which the bytes must have one, as in Subresource Integrity.")
-    (:onFailureImage . "A path or URL that stands in when everything failed."))
+    (:validStatusCodes . "The status codes to accept; by default 200 to 399, except 206.")
+    (:acceptContentTypes . "The media types to accept, such as image/*, if the server names one; by default only the bytes decide.")
+    (:retry . "Whether and when to try a failed download again.")
+    (:waitForConnectivity . "How long a failed download waits for a network when this machine has none, in seconds; then it is tried again at once.")
+    (:alternativeSources . "URLs to try in order when the first one fails.")
+    (:hedgeAfter . "The time after which the next source is started beside one that has not answered, in seconds.")
+    (:integrity . "Digests, as in Subresource Integrity, one of which the bytes must have.")
+    (:onFailureImage . "A path or URL of an image to use when everything failed."))
   "The members of `:options', and what they do.")
 
 (defconst halcyon-booleans
@@ -192,18 +192,18 @@
 ;;; Methods
 
 (defun halcyon-retrieve (url &rest args)
-  "Return an image.
-From memory, else from disk, else from its URL, whence it is cached.
+  "Return an image from memory.
+From disk, or else from its URL, and caches it.
 
 URL: Where the image is: an http, https, file or data URL.  Without it,
-what is cached under key is meant.
+the image cached under key.
 ARGS may have, besides those of `halcyon-request':
 `:key' The cache key; the URL without its fragment when left out.
 Alone, nothing is loaded.
 `:cache' The name of the cache.
-`:processors' What is done to the original, in order.
+`:processors' The processing steps, in order.
 `:options' How to look up, load and keep the image.
-`:as' What the result holds of the image.
+`:as' What the result contains.
 Returns the call; its result is a plist, ImageResult in the protocol.
 
 \(fn URL &rest ARGS)"
@@ -217,10 +217,10 @@ ARGS may have, besides those of `halcyon-request':
 `:data' The bytes, a unibyte string.  Give this or path.
 `:path' A local file or folder.
 `:cache' The name of the cache.
-`:processors' What is done to the original, in order.
+`:processors' The processing steps, in order.
 `:options' How to look up, load and keep the image.
 `:overwrite' Replace an image that is there.
-`:metadata' What is to be kept with the image, for inspect and list.
+`:metadata' Metadata to keep with the image, for inspect and list.
 Returns the call; its result is a plist, StoreResult in the protocol.
 
 \(fn KEY &rest ARGS)"
@@ -232,11 +232,11 @@ Returns the call; its result is a plist, StoreResult in the protocol.
 KEY: The cache key: any text.
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
-`:processors' What is done to the original, in order.
+`:processors' The processing steps, in order.
 `:fromMemory' Remove it from memory.
 `:fromDisk' Remove it from disk.
 `:allVariants' Remove everything made from it by processors too.
-`:options' What else was said when the image was made:
+`:options' The other options with which the image was made:
 cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.
 Returns the call; its result is a plist, RemoveResult in the protocol.
 
@@ -244,13 +244,14 @@ Returns the call; its result is a plist, RemoveResult in the protocol.
   (halcyon--call "remove" (list :key key) args))
 
 (defun halcyon-is-cached (key &rest args)
-  "Tell whether an image is cached, and where; nothing is loaded.
+  "Return whether an image is cached.
+And in which tier; nothing is loaded.
 
 KEY: The cache key: any text.
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
-`:processors' What is done to the original, in order.
-`:options' What else was said when the image was made:
+`:processors' The processing steps, in order.
+`:options' The other options with which the image was made:
 cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.
 Returns the call; its result is a plist, IsCachedResult in the protocol.
 
@@ -258,13 +259,13 @@ Returns the call; its result is a plist, IsCachedResult in the protocol.
   (halcyon--call "isCached" (list :key key) args))
 
 (defun halcyon-cache-path (key &rest args)
-  "Tell where an image is in the cache, or would be.
+  "Return the path at which an image is cached, or would be.
 
 KEY: The cache key: any text.
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
-`:processors' What is done to the original, in order.
-`:options' What else was said when the image was made:
+`:processors' The processing steps, in order.
+`:options' The other options with which the image was made:
 cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.
 Returns the call; its result is a plist, CachePathResult in the protocol.
 
@@ -272,7 +273,7 @@ Returns the call; its result is a plist, CachePathResult in the protocol.
   (halcyon--call "cachePath" (list :key key) args))
 
 (defun halcyon-calculate-size (&rest args)
-  "Tell how many images are in a cache and how large they are.
+  "Return how many images are in a cache and how many bytes they take.
 Without walking a folder.
 
 ARGS may have, besides those of `halcyon-request':
@@ -283,7 +284,7 @@ Returns the call; its result is a plist, SizeResult in the protocol.
   (halcyon--call "calculateSize" nil args))
 
 (defun halcyon-download (url &rest args)
-  "Load an image, and check it; no cache is looked into or written.
+  "Download an image, and check it; no cache is read or written.
 
 URL: Where the image is: an http, https, file or data URL.
 ARGS may have, besides those of `halcyon-request':
@@ -295,12 +296,12 @@ Returns the call; its result is a plist, DownloadResult in the protocol.
   (halcyon--call "download" (list :url url) args))
 
 (defun halcyon-probe (url &rest args)
-  "Tell format.
-Size, orientation, frames and transparency of an image from its first
-kilobytes.
+  "Return the format.
+Size, orientation, frame count and transparency of an image from its
+first kilobytes.
 
 URL: Where the image is: an http, https, file or data URL.  Without it,
-what is cached under key is meant.
+the image cached under key.
 ARGS may have, besides those of `halcyon-request':
 `:key' The cache key; the URL without its fragment when left out.
 Alone, nothing is loaded.
@@ -312,16 +313,15 @@ Returns the call; its result is a plist, ProbeResult in the protocol.
   (halcyon--call "probe" (list :url url) args))
 
 (defun halcyon-prefetch (urls &rest args)
-  "Load images into a cache before somebody wants them.
-Behind all other downloads.
+  "Load images into a cache ahead of time, behind all other downloads.
 
-URLS: Where the images are; each is loaded once, however often it is
-named.
+URLS: Where the images are; each is loaded once, even if it is named
+several times.
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
 `:options' How to load the images.
 `:maxConcurrent' How many are loaded at once.
-`:processors' What is done to the originals, in order.
+`:processors' The processing steps, in order.
 Returns the call; its result is a plist, PrefetchResult in the protocol.
 
 \(fn URLS &rest ARGS)"
@@ -329,7 +329,7 @@ Returns the call; its result is a plist, PrefetchResult in the protocol.
 
 (defun halcyon-stop-prefetch (id &rest args)
   "Stop a prefetch.
-Which is then answered: what it has not loaded has failed.
+Which is then answered: what it had not loaded counts as failed.
 
 ID: The call, or its id.
 ARGS may have what `halcyon-request' takes.
@@ -339,7 +339,7 @@ Returns the call; its result is a plist, StopResult in the protocol.
   (halcyon--call "stopPrefetch" (list :id (halcyon--as-param :id id)) args))
 
 (defun halcyon-set-priority (id priority &rest args)
-  "Change how urgent a retrieve, download or prefetch under way is.
+  "Change the priority of a running retrieve, download or prefetch.
 
 ID: The call, or its id.
 PRIORITY: From 0 to 1, or a name; among downloads that wait, the
@@ -351,9 +351,8 @@ Returns the call; its result is a plist, PriorityResult in the protocol.
   (halcyon--call "setPriority" (list :id (halcyon--as-param :id id) :priority priority) args))
 
 (defun halcyon-cancel-all (&rest args)
-  "Cancel every retrieve.
-Download and prefetch under way, or those that match all that is
-given.
+  "Cancel every running retrieve.
+Download and prefetch, or those that match all the conditions given.
 
 ARGS may have, besides those of `halcyon-request':
 `:url' Only those for this URL; a prefetch goes on with its others.
@@ -366,7 +365,7 @@ Returns the call; its result is a plist, CancelResult in the protocol.
 
 (defun halcyon-pause (&rest args)
   "Start no more downloads until resume.
-What is under way goes on, and what waits keeps its place.
+Running ones continue, and waiting ones keep their place.
 
 ARGS may have, besides those of `halcyon-request':
 `:what' All, or only those of prefetch that nobody else waits for.
@@ -406,7 +405,7 @@ Returns the call; its result is a plist, ClearResult in the protocol.
 
 (defun halcyon-clear-disk (&rest args)
   "Empty the disk tier of a cache.
-Memory keeps its images as far as its limit goes.
+Memory keeps its images, within its limit.
 
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
@@ -416,8 +415,7 @@ Returns the call; its result is a plist, ClearResult in the protocol.
   (halcyon--call "clearDisk" nil args))
 
 (defun halcyon-forget-failures (&rest args)
-  "Forget failures that are remembered.
-So that they are asked for again.
+  "Forget remembered failures, so that their URLs are tried again.
 
 ARGS may have, besides those of `halcyon-request':
 `:url' Only those of this URL or cache key.
@@ -428,7 +426,8 @@ Returns the call; its result is a plist, ForgetResult in the protocol.
   (halcyon--call "forgetFailures" nil args))
 
 (defun halcyon-list-failures (&rest args)
-  "List the failures that are remembered, and repeated without asking.
+  "List the remembered failures.
+Which are repeated without asking the server.
 
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
@@ -438,7 +437,7 @@ Returns the call; its result is a plist, FailuresResult in the protocol.
   (halcyon--call "listFailures" nil args))
 
 (defun halcyon-stats (&rest args)
-  "Tell what the server has done since it started.
+  "Return what the server has done since it started.
 
 ARGS may have what `halcyon-request' takes.
 Returns the call; its result is a plist, StatsResult in the protocol.
@@ -447,50 +446,49 @@ Returns the call; its result is a plist, StatsResult in the protocol.
   (halcyon--call "stats" nil args))
 
 (defun halcyon-inspect (key &rest args)
-  "Tell everything that is known of a cached image.
-Without loading or prolonging it.
+  "Return everything that is known about a cached image.
+Without loading it or extending its life.
 
 KEY: The cache key: any text.
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
-`:processors' What was done to the original.
-`:options' What else was said when the image was made: cacheSerializer
-and the like.
+`:processors' The processing steps of the image.
+`:options' The other options with which the image was made:
+cacheSerializer and the like.
 Returns the call; its result is a plist, EntryDetails in the protocol.
 
 \(fn KEY &rest ARGS)"
   (halcyon--call "inspect" (list :key key) args))
 
 (defun halcyon-list (&rest args)
-  "List what is in the disk tier of a cache.
-Page by page, in an order that no use changes.
+  "List the images on disk.
+Page by page, in an order that does not change when they are used.
 
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
 `:limit' Entries a page, 1 to 1000.
-`:cursor' What the page before came with; the first page when left
-out.
+`:cursor' The cursor of the page before; the first page when left out.
 `:host' Only images from this host.
-`:prefix' Only images whose keys begin so.
+`:prefix' Only images whose keys begin with this.
 `:format' Only images of this format.
-`:minAge' Only images stored at least so many seconds ago.
-`:maxAge' Only images stored at most so many seconds ago.
+`:minAge' Only images stored at least that many seconds ago.
+`:maxAge' Only images stored at most that many seconds ago.
 Returns the call; its result is a plist, ListResult in the protocol.
 
 \(fn &rest ARGS)"
   (halcyon--call "list" nil args))
 
 (defun halcyon-explain (url &rest args)
-  "Tell what retrieve would do now and why.
-Nothing is loaded, prolonged or asked.
+  "Return what retrieve would do now and why.
+Nothing is loaded, extended or asked.
 
 URL: Where the image is: an http, https, file or data URL.  Without it,
-what is cached under key is meant.
+the image cached under key.
 ARGS may have, besides those of `halcyon-request':
 `:key' The cache key; the URL without its fragment when left out.
 Alone, nothing is loaded.
 `:cache' The name of the cache.
-`:processors' What is done to the original.
+`:processors' The processing steps.
 `:options' The options of the request.
 Returns the call; its result is a plist, ExplainResult in the protocol.
 
@@ -498,8 +496,8 @@ Returns the call; its result is a plist, ExplainResult in the protocol.
   (halcyon--call "explain" (list :url url) args))
 
 (defun halcyon-clean-expired (&rest args)
-  "Remove every image whose time is over.
-A path that is lent out stays valid.
+  "Remove every expired image.
+A leased path stays valid until its lease ends.
 
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
@@ -509,9 +507,9 @@ Returns the call; its result is a plist, CleanResult in the protocol.
   (halcyon--call "cleanExpired" nil args))
 
 (defun halcyon-verify (&rest args)
-  "Read every image of a cache through.
-Holds it against the index, and puts right what is wrong; others go
-on.
+  "Read every image of a cache.
+Compares it with the index and repairs what is wrong; other requests
+continue meanwhile.
 
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
@@ -522,8 +520,8 @@ Returns the call; its result is a plist, VerifyResult in the protocol.
   (halcyon--call "verify" nil args))
 
 (defun halcyon-configure (&rest args)
-  "Change the settings of a cache.
-Or of the downloader, from now on; what is left out stays as it was.
+  "Change the settings of a cache or of the downloader from now on.
+Settings that are left out keep their values.
 
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
@@ -558,7 +556,7 @@ Returns the call; its result is a plist, CachesResult in the protocol.
   (halcyon--call "caches" nil args))
 
 (defun halcyon-subscribe (events &rest args)
-  "Ask to be told of events by notifications; nothing is sent before.
+  "Subscribe to events, which then come as notifications.
 
 EVENTS: The names of the events.
 ARGS may have what `halcyon-request' takes.
@@ -568,7 +566,7 @@ Returns the call; its result is a plist, SubscriptionResult in the protocol.
   (halcyon--call "subscribe" (list :events (halcyon--as-param :events events)) args))
 
 (defun halcyon-unsubscribe (events &rest args)
-  "End subscriptions: none of these events follows the answer.
+  "End subscriptions: none of these events comes after the answer.
 
 EVENTS: The names of the events.
 ARGS may have what `halcyon-request' takes.
@@ -578,7 +576,9 @@ Returns the call; its result is a plist, SubscriptionResult in the protocol.
   (halcyon--call "unsubscribe" (list :events (halcyon--as-param :events events)) args))
 
 (defun halcyon-ping (&rest args)
-  "Answer null: a probe of life and latency.  Any parameters are ignored.
+  "Answer null.
+Shows that the server is alive, and its latency.  Parameters are
+ignored.
 
 ARGS may have what `halcyon-request' takes.
 Returns the call; its result is a plist, Null in the protocol.

@@ -17,7 +17,7 @@ SUMMARIES = {
     "SizeResult.disk": "Images on disk. Sizes are in bytes; a limit of 0 is none.",
     "SizeResult.memory": "Images in the server's memory. Sizes are in bytes.",
     "SizeResult": "How much one cache holds, on disk and in memory.",
-    "ClearResult": "What `clear` and its kin took away: how many images, how many bytes.",
+    "ClearResult": "What `clear` and the methods like it removed: how many images, how many bytes.",
     "CleanResult": "What `cleanExpired` removed.",
     "VerifyResult": "What `verify` found, in entries and files.",
     "EntryDetails": "What is known of one image in a cache. Dates are ISO 8601, sizes in bytes.",

@@ -101,7 +101,7 @@ struct Repairer: Sendable {
     func report(_ name: Digest) {
         disk.damages.add(1, ordering: .relaxed)
         disk.logger.warning(
-            "a cached image was changed by another program and has been taken out",
+            "a cached image was changed by another program and has been removed",
             metadata: ["image": "\(name.hex)", "folder": "\(disk.folder.path)"])
     }
 

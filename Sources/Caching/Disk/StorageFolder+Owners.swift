@@ -39,7 +39,7 @@ extension StorageFolder {
             reason:
                 "\(path) belongs to user \(status.st_uid) and has mode \(mode), and this is user \(geteuid()): others can put images there.",
             hint: isShared
-                ? "Give it to a group of yours (chgrp) and let nobody else write it (chmod o-w), or choose another folder with --cache-dir."
+                ? "Give it to one of your groups (chgrp) and let nobody else write to it (chmod o-w), or choose another folder with --cache-dir."
                 : "Make it yours (chown \(geteuid()), chmod 700), choose another folder with --cache-dir, or set --shared-folders if its users trust each other."
         )
     }

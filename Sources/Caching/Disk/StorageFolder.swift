@@ -193,7 +193,7 @@ package final class StorageFolder: Sendable {
     func linkedDraft(of source: String, _ fileName: String) throws -> Draft? {
         let path = try partialPath(fileName)
         guard Self.link(source, path) else { return nil }
-        // A link to a link is not followed, so what is no regular file shows itself here.
+        // A link to a link is not followed, so what is not a regular file shows itself here.
         guard let stamp = FileStamp(path: path), let checksum = try? checksum(of: path) else {
             unlink(path)
             return nil

@@ -41,7 +41,7 @@ public struct NetworkPolicy: Sendable, Hashable {
         guard !allowedHosts.isEmpty, !allowedHosts.contains(where: { HostPattern.matches(host, $0) }) else {
             return nil
         }
-        return "The host \"\(host)\" is not among those that may be loaded from (add it to allowedHosts)."
+        return "The host \"\(host)\" is not one of the hosts that may be loaded from (add it to allowedHosts)."
     }
 
     /// The reason why an address is forbidden. `nil`: it is permitted.

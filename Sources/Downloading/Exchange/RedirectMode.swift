@@ -21,7 +21,7 @@ extension HTTPRequest {
         status: Int, to location: String, _ mode: RedirectMode, naming source: String
     ) throws(ImageError) -> HTTPRequest {
         let next = redirected(status: status).following(to: try url.following(location, naming: source))
-        if mode == .none { throw .unwantedRedirect(to: next, "no redirect is to be followed", source: source) }
+        if mode == .none { throw .unwantedRedirect(to: next, "redirects are turned off", source: source) }
         guard next.body == nil || next.url.origin == url.origin else {
             let reason =
                 "It was redirected to there with status \(status), and the body of a request stays with its origin."
@@ -35,7 +35,7 @@ extension HTTPRequest {
     /// - Parameter next: The request that will really be sent, after changes by a delegate and by the rules of mirrors.
     func check(next: HTTPRequest, _ mode: RedirectMode, naming source: String) throws(ImageError) {
         guard mode == .sameOrigin, next.url.origin != url.origin else { return }
-        throw .unwantedRedirect(to: next, "none to another origin is to be followed", source: source)
+        throw .unwantedRedirect(to: next, "redirects to another origin are turned off", source: source)
     }
 
     /// The request after a redirect with the given status (RFC 9110, 15.4): a GET after 303, and a POST becomes a GET

@@ -56,11 +56,11 @@ extension WebURL {
         defer { hc_url_cleanup(url) }
         let flags = UInt32(CURLU_URLENCODE)
         if let base, hc_url_set(url, CURLUPART_URL, base.text, flags) != CURLUE_OK {
-            throw invalid("It is no well-formed URL.")
+            throw invalid("It is not a well-formed URL.")
         }
         guard Self.percentEncoded(text).withCString({ hc_url_set(url, CURLUPART_URL, $0, flags) }) == CURLUE_OK
         else {
-            throw invalid("It is no well-formed URL.")
+            throw invalid("It is not a well-formed URL.")
         }
         func part(_ part: CURLUPart, _ flags: Int32 = CURLU_DEFAULT_PORT) -> String? {
             guard let value = hc_url_get(url, part, UInt32(flags)) else { return nil }
@@ -69,7 +69,7 @@ extension WebURL {
         }
         let scheme = part(CURLUPART_SCHEME) ?? ""
         guard scheme == "http" || scheme == "https" else {
-            throw invalid("It leads to something that is neither http nor https.")
+            throw invalid("It leads to a URL that is neither http nor https.")
         }
         var noName: ImageError { invalid("Its host has a name that cannot be looked up.") }
         var name = part(CURLUPART_HOST)
@@ -105,7 +105,7 @@ extension WebURL {
             hc_url_set(url, CURLUPART_PASSWORD, nil, 0)
         }
         if mayHaveMore { hc_url_set(url, CURLUPART_FRAGMENT, nil, 0) }
-        guard let whole = part(CURLUPART_URL, 0) else { throw invalid("It is no well-formed URL.") }
+        guard let whole = part(CURLUPART_URL, 0) else { throw invalid("It is not a well-formed URL.") }
         self.init(parsed: ExactText(text) == ExactText(whole) ? ExactText(text) : ExactText(whole), authority)
     }
 

@@ -17,7 +17,7 @@ extension Transfer {
         // The URL is known to be http or https, so only the response can be of another protocol.
         case CURLE_UNSUPPORTED_PROTOCOL: return failed("what the server sends is not HTTP.")
         case CURLE_URL_MALFORMAT:
-            return .invalidURL(request.url, reason: "It leads to something that is neither http nor https.")
+            return .invalidURL(request.url, reason: "It leads to a URL that is neither http nor https.")
         case CURLE_FILESIZE_EXCEEDED: return request.limits.tooLarge(request.url)
         // A header line or a trailer is longer than libcurl accepts; no other limit of a response has these codes. The
         // second one is CURLE_TOO_LARGE, since 8.6.
@@ -29,7 +29,7 @@ extension Transfer {
             return headersTooLong
         case CURLE_RECV_ERROR where failure.contains("chunked-encoding"), CURLE_WEIRD_SERVER_REPLY,
             CURLE_BAD_FUNCTION_ARGUMENT:
-            return failed("what the server sends is no well-formed HTTP\(failureTail).")
+            return failed("what the server sends is not well-formed HTTP\(failureTail).")
         // The netrc file is the only file that libcurl reads.
         case CURLE_READ_ERROR where settings.netrc != nil:
             return failed("the netrc file \(settings.netrc ?? "") is not well-formed.")
@@ -40,7 +40,7 @@ extension Transfer {
             return failed("the name of \(proxyName ?? "the proxy") cannot be resolved, or its URL is not well-formed.")
         case CURLE_HTTP2, CURLE_HTTP2_STREAM:
             return failed(
-                "the server ended the connection, or what it sends is no well-formed HTTP/2\(failureTail).")
+                "the server ended the connection, or what it sends is not well-formed HTTP/2\(failureTail).")
         case CURLE_PARTIAL_FILE: return failed("the connection closed before the end of the body.")
         default: return failed(reason)
         }

@@ -60,7 +60,7 @@ enum CodecFailure: Error, Sendable, Equatable {
         case .garbled(let reason):
             return ImageError.processingFailed(
                 reason:
-                    "\(source.excerpt) cannot be processed: the codec worker answered what is no answer (\(reason)).")
+                    "\(source.excerpt) cannot be processed: the answer of the codec worker cannot be read (\(reason)).")
         case .abandoned: return CancellationError()
         }
     }

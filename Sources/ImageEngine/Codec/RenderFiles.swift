@@ -25,7 +25,7 @@ final class RenderFiles {
         do throws(SystemError) {
             source = try Descriptor(reading: whole.source, followsLinks: true)
         } catch { throw RenderFailure(.fileFailed, "The source cannot be opened: \(Self.clause(error)).") }
-        guard source.stamp != nil else { throw RenderFailure(.fileFailed, "The source is no regular file.") }
+        guard source.stamp != nil else { throw RenderFailure(.fileFailed, "The source is not a regular file.") }
         for (place, output) in whole.outputs.enumerated() {
             do throws(SystemError) {
                 if output.rule != .nothing { files.append(try OutputFile(creating: output.path)) }

@@ -51,7 +51,7 @@ struct Explainer: Sendable {
         }
         if decision.action == .fail {
             let why = policy.onlyFromCache ? "onlyFromCache" : "only-if-cached"
-            return told.failing(.notCached(key: key.key, url: resource.url), "Nothing may be loaded (\(why)).")
+            return told.failing(.notCached(key: key.key, url: resource.url), "Nothing may be downloaded (\(why)).")
         }
         let isLocalSource = options.network.alternativeSources.contains { !Resource(url: $0).isOnNetwork }
         if policy.isOffline, !isLocalSource {
@@ -76,7 +76,7 @@ struct Explainer: Sendable {
         told.cacheType = over == nil ? hit.cacheType : .none
         told.note(hit.record, in: cache)
         told.reasons.append(
-            over.map { "It is stored, and its time in the cache has been over for \($0) s." }
+            over.map { "It is stored, but expired \($0) s ago in the cache." }
                 ?? "It is stored in the \(told.cacheType == .memory ? "memory" : "disk") tier.")
         return found
     }
@@ -108,7 +108,7 @@ struct Explainer: Sendable {
         var loading = options.loadingOriginal(of: resource)
         loading.network.onFailureImage = options.network.onFailureImage
         var original = try explain(resource, in: engine.lookup.originals(for: cache, options), loading)
-        original.reasons.insert("It is made from its original, of which the rest is told.", at: 0)
+        original.reasons.insert("It is made from its original, which the other sentences describe.", at: 0)
         (original.path, original.cacheType) = (told.path, told.cacheType)
         let isStale = original.isStale
         (original.storedAt, original.expiresAt, original.isStale) = (nil, nil, nil)
@@ -184,7 +184,7 @@ struct Explainer: Sendable {
         return switch decision.reason {
         case .nothingStored:
             "Nothing is stored under the key\(options.storage.fromMemoryCacheOrRefresh ? " in memory" : "")."
-        case .forced: "It is not looked at (forceRefresh)."
+        case .forced: "The cache is not read (forceRefresh)."
         case .foreign where decision.action == .revalidate:
             "It was fetched with other credentials than this request has: its server is asked whether it is the same."
         case .foreign: "It was fetched with other credentials than this request has, or with none."
@@ -192,10 +192,10 @@ struct Explainer: Sendable {
         case .damaged: "It cannot be decoded whole, as was found before (verifyDecode)."
         case .otherRequest: "\(age): it was stored for another request (Vary)."
         case .fresh: policy.mode == .never ? "It has not expired." : "\(age): it is fresh."
-        case .cacheOnly: "It is answered though it would be checked, because nothing may be loaded."
-        case .acceptedStale: "\(age): it is stale, and the request takes it so (Cache-Control)."
+        case .cacheOnly: "It is answered without the check that it needs, because nothing may be loaded."
+        case .acceptedStale: "\(age): it is stale, and the request accepts that (Cache-Control)."
         case .staleWhileRevalidate:
-            "\(age): it is stale, but its server lets it be used while it is loaded anew."
+            "\(age): it is stale, but its server allows its use while it is loaded again."
         case .stale where policy.mode == .never: "It has expired."
         case .stale where decision.action == .revalidate: "\(age): its server is asked whether it has changed."
         case .stale: "\(age): it is stale, and its server cannot be asked about it."
@@ -267,7 +267,7 @@ struct Explainer: Sendable {
                 "Of \(options.network.alternativeSources.count) other sources the next is tried if that fails.")
         }
         if options.network.onFailureImage != nil {
-            told.reasons.append("If all fails, the onFailureImage stands in.")
+            told.reasons.append("If everything fails, the onFailureImage is used.")
         }
         let memory = cache.memory.configuration.admission(cost: 0, isLight: true)
         switch StoragePolicy(options, .bytes).plan(for: StoragePolicy.Image(memory: memory)).reason {

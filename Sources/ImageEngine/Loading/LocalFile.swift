@@ -92,7 +92,7 @@ struct LocalFile: Sendable {
             throw .unreadableFile(url: url, reason: "\(String(cString: strerror(error.code))).")
         }
         guard let stamp = file.stamp else {
-            throw .unreadableFile(url: url, reason: "It is no regular file.")
+            throw .unreadableFile(url: url, reason: "It is not a regular file.")
         }
         guard stamp.size <= options.network.limits.maxBytes else { throw options.network.limits.tooLarge(url) }
         return try body(file, stamp)

@@ -264,7 +264,7 @@ extension ImageHeader.Failure {
     /// A sentence for the user about the fault.
     func sentence(contentType: String? = nil) -> String {
         switch self {
-        case .empty: "There is not a single byte."
+        case .empty: "It is empty."
         case .unrecognised:
             "The bytes have no signature of a known format"
                 + (contentType.map { "; the server called them \($0.excerpt)." } ?? ".")

@@ -99,7 +99,8 @@ struct InitializationOptions: WireValue {
             "type": "object", "properties": ["memory": MemoryChange.schema.orNull, "disk": DiskChange.schema.orNull],
         ]
         return [
-            "type": "object", "description": "Settings of all caches, of single ones by name, and of the downloader.",
+            "type": "object",
+            "description": "The settings of all caches, of single caches by name, and of the downloader.",
             "properties": [
                 "memory": MemoryChange.schema.orNull, "disk": DiskChange.schema.orNull,
                 "caches": JSONLiteral.object([("type", "object"), ("additionalProperties", cache.orNull)]).orNull,

@@ -48,6 +48,6 @@ package struct ConfigurationFileFailure: Error, Equatable, CustomStringConvertib
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1
         let column = before.reversed().prefix { $0 != UInt8(ascii: "\n") }.count + 1
         description =
-            content.isEmpty ? "it is empty." : "it is no JSON: \(error.reason) (line \(line), column \(column))."
+            content.isEmpty ? "it is empty." : "it is not JSON: \(error.reason) (line \(line), column \(column))."
     }
 }

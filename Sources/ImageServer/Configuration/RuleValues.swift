@@ -48,8 +48,3 @@ func readMembers(
         } catch { throw error.within(name) }
     }
 }
-
-extension JSONLiteral {
-    /// A list of strings.
-    static func texts(_ list: [String]) -> JSONLiteral { .array(list.map { .string($0) }) }
-}

@@ -46,21 +46,25 @@ extension ServerSetting {
         ServerSetting(
             "maxDownloadsPerHost", .integer(atLeast: 1),
             "The largest number of downloads from one host at the same time.", downloader: \.maxDownloadsPerHost
-        ) { .integer($0, "Downloads at once from one host.", from: 1, to: 65_536, $2) },
+        ) { .integer($0, "The largest number of downloads from one host at the same time.", from: 1, to: 65_536, $2) },
         ServerSetting(
             "maxConcurrentDownloads", .integer(atLeast: 1), "The largest number of downloads at the same time.",
             downloader: \.maxConcurrentDownloads
-        ) { .integer($0, "Downloads at once in all.", from: 1, to: 65_536, $2) },
+        ) { .integer($0, "The largest number of downloads at the same time.", from: 1, to: 65_536, $2) },
         ServerSetting(
             "downloadOrder", .choice,
             "The order in which downloads of equal priority start: the oldest (fifo) or the newest (lifo) first.",
             downloader: \.order
-        ) { .value($0, "Which of equal priority goes first: the oldest (fifo) or newest (lifo).", $2) },
+        ) { .value($0, "The order of downloads of equal priority: the oldest (fifo) or the newest (lifo) first.", $2) },
         ServerSetting(
             "downloadsPerSecond", .integer(atLeast: 0),
             "The number of downloads that may start per second after a first burst; 0 for no limit.",
             downloader: \.startsPerSecond
-        ) { .integer($0, "Downloads started a second, after a first burst; 0 for no limit.", to: 1_000_000, $2) },
+        ) {
+            .integer(
+                $0, "The number of downloads that may start per second after a first burst; 0 for no limit.",
+                to: 1_000_000, $2)
+        },
         ServerSetting(
             "downloadsPerSecondPerHost", .integer(atLeast: 0),
             "The number of downloads from one host that may start per second after a first burst; 0 for no limit.",
@@ -71,7 +75,7 @@ extension ServerSetting {
             "The number of downloads that may start at once before the limits per second apply.", downloader: \.burst
         ) {
             .integer(
-                $0, "How many may start at once before downloadsPerSecond, or that of a host, counts.", from: 1,
+                $0, "The number of downloads that may start at once before the limits per second apply.", from: 1,
                 to: 1_000_000, $2)
         },
         ServerSetting(

@@ -1,3 +1,4 @@
+internal import JSONRPC
 internal import ImageEngine
 
 /// A place in settings that a value can be read from and written to.

@@ -4,66 +4,69 @@ internal import JSONRPC
 extension SettingField<ImageCache.Configuration> {
     /// The settings of the memory tier, in the order of the documentation.
     static let memory: [SettingField] = [
-        integer("totalBytesLimit", "The most memory holds, in bytes; 0 holds nothing.", \.memory.costLimit),
+        integer("totalBytesLimit", "The size limit of memory, in bytes; 0 keeps nothing.", \.memory.costLimit),
         integer(
             "preferredBytesAfterPurge",
-            "What a purge leaves, in bytes; setting totalBytesLimit alone makes it three fifths of that.",
+            "The size that a purge leaves, in bytes; setting only totalBytesLimit makes it three fifths of that.",
             \.memory.preferredCost),
-        integer("countLimit", "The most images; 0 for no limit.", \.memory.countLimit),
+        integer("countLimit", "The largest number of images; 0 for no limit.", \.memory.countLimit),
         integerOrNull(
-            "entryBytesLimit", "The most one image may take, in bytes; null for a tenth of the limit.",
+            "entryBytesLimit", "The largest image to keep, in bytes; null for a tenth of the limit.",
             \.memory.entryCostLimit),
         value("expiration", "How long an image stays in memory.", \.memory.expiration),
         value(
-            "extending", "What a use does to that: cacheTime begins it anew, none leaves it.", \.memory.extending),
+            "extending", "What a use does to the expiration: cacheTime starts it again, none leaves it.",
+            \.memory.extending),
         value(
-            "weakRetention", "Whether an image that was purged is found as long as an answer with it is under way.",
+            "weakRetention", "Whether a purged image is still found while an answer that contains it is being sent.",
             \.memory.isWeaklyRetaining),
     ]
 
     /// The settings of the disk tier, in the order of the documentation.
     static let disk: [SettingField] = [
         folder,
-        integer("bytesLimit", "The most the images take on disk, in bytes; 0 for no limit.", \.disk.bytesLimit),
+        integer("bytesLimit", "The size limit of the images on disk, in bytes; 0 for no limit.", \.disk.bytesLimit),
         purgeRatio,
         integerOrNull(
             "freeSpaceFloor",
-            "Bytes of the file system that stay free; null for a hundredth of it, 128 KiB (at most an eighth) to 256 MiB.",
+            "The bytes of the file system to leave free; null for a hundredth of it, between 128 KiB (or an eighth if that is less) and 256 MiB.",
             \.disk.freeSpaceFloor),
         value("expiration", "How long an image stays on disk.", \.disk.expiration),
         value(
-            "expireBy", "What that counts from: the last use (access) or the storing (modification).", \.disk.expireBy),
+            "expireBy", "What the expiration counts from: the last use (access) or the time of storing (modification).",
+            \.disk.expireBy),
         value(
             "pathExtension",
-            "The extension of files: of the format found (sniffed), of the key (fromKey), none, or any other text.",
+            "The extension of files: from the detected format (sniffed), from the key (fromKey), none, or any other text.",
             \.disk.pathExtension),
-        value("fileNames", "How files are named: by sha256 or md5 of the key.", \.disk.fileNames),
+        value("fileNames", "The digest of the key that names files: sha256 or md5.", \.disk.fileNames),
         value(
             "readOnlyPaths", "Absolute paths of folders that are searched after this one and never written.",
             \.disk.readOnlyFolders),
         value(
-            "durability", "When a store is done: the system has the bytes (process), or the disk (disk).",
+            "durability",
+            "When a store is complete: once the system has the bytes (process), or once the disk has them (disk).",
             \.durability),
         value(
             "revalidate",
-            "Whether and when a stored image is checked with its server, unless a request says otherwise.", \.revalidate
+            "When a stored image is revalidated with its server, unless a request says otherwise.", \.revalidate
         ),
         integer(
             "negativeCache",
-            "Seconds for which failures that would come again are remembered, unless a request says otherwise; 0 for not at all.",
+            "How long permanent failures are remembered, in seconds, unless a request says otherwise; 0 for not at all.",
             to: 31_536_000, \.negativeCache),
         value(
             "verifyDecode",
-            "Whether images are only answered and kept once all of them has been decoded, unless a request says otherwise.",
+            "Whether images are answered and kept only after they were decoded completely, unless a request says otherwise.",
             \.verifyDecode),
         value(
             "keyRules",
-            "Query parameters that make no other image: keys that are URLs of the hosts are kept without them. The first rule for a host counts.",
+            "Query parameters to ignore in keys that are URLs of certain hosts. The first rule that matches a host applies.",
             \.shownKeyRules),
     ]
 
     private static let folder = SettingField(
-        name: "folder", summary: "The folder, an absolute path; it can be named until the cache is first used.",
+        name: "folder", summary: "The folder, as an absolute path; it can be set until the cache is first used.",
         schema: AbsolutePath.schema
     ) { (view) throws(Mismatch) in
         let path = try AbsolutePath.decode(view).text
@@ -73,7 +76,7 @@ extension SettingField<ImageCache.Configuration> {
     }
 
     private static let purgeRatio = SettingField(
-        name: "purgeRatio", summary: "What a purge leaves, as a part of the limit.",
+        name: "purgeRatio", summary: "The size that a purge leaves, as a fraction of the limit.",
         schema: ["type": "number", "minimum": 0, "maximum": 1]
     ) { (view) throws(Mismatch) in
         guard let ratio = view.number, (0...1).contains(ratio) else { throw .expected("a number from 0 to 1", view) }

@@ -9,10 +9,12 @@ extension SettingField<ImageDownloader.Configuration> {
     static let withoutFlags: [SettingField] = [
         value(
             "hostRules",
-            "What is added to requests for some hosts, where they say nothing else: headers, authorization, a client certificate. Secrets are not shown.",
+            "What is added to requests to certain hosts, unless the request sets it itself: headers, authorization, a client certificate. Secrets are not shown.",
             \.hostRules),
         value(
-            "urlRewrites", "Requests for URLs that begin with from go to to instead; the first counts.", \.urlRewrites),
+            "urlRewrites",
+            "Requests for URLs that begin with from go to to instead; the first rule that matches applies.",
+            \.urlRewrites),
     ]
 
     /// A number of seconds above 0, at most `high`.

@@ -23,7 +23,7 @@ struct Delegation: Sendable {
     static let modifyRequest = Delegation(
         name: "downloader/modifyRequest", question: .modifyRequest,
         summary:
-            "How is this request to be sent? Null sends none, and the download fails with downloadCancelledBeforeStarting.",
+            "How should this request be sent? Null sends nothing, and the download fails with downloadCancelledBeforeStarting.",
         params: object([
             ("url", textSchema), ("method", RequestMethod.schema), ("headers", HeaderFields.schema),
         ]), result: draft)
@@ -31,7 +31,7 @@ struct Delegation: Sendable {
     static let redirect = Delegation(
         name: "downloader/redirect", question: .redirect,
         summary:
-            "How is this redirect to be followed? Null stops here, and the answer that redirects is judged as it is.",
+            "How should this redirect be followed? Null stops here, and the redirecting response itself is judged.",
         params: object(
             [("from", textSchema)] + RenamedMember.statusCode.properties(["type": "integer"]) + [
                 ("url", textSchema), ("method", RequestMethod.schema), ("headers", HeaderFields.schema),
@@ -39,7 +39,7 @@ struct Delegation: Sendable {
 
     static let validateStatus = Delegation(
         name: "downloader/validateStatus", question: .validateStatus,
-        summary: "Is the body of this answer wanted? Null judges it by validStatusCodes.",
+        summary: "Is the body of this response wanted? Null decides by validStatusCodes.",
         params: object(
             [("url", textSchema)] + RenamedMember.statusCode.properties(["type": "integer"])
                 + [("contentType", textOrNullSchema)]),
@@ -48,7 +48,7 @@ struct Delegation: Sendable {
     static let challenge = Delegation(
         name: "downloader/challenge", question: .challenge,
         summary:
-            "Which credentials does this server get? \"default\" goes on as without the question, \"cancel\" gives up.",
+            "Which credentials should this server get? \"default\" continues as if not asked, \"cancel\" gives up.",
         params: object([
             ("url", textSchema), ("host", textSchema), ("realm", textOrNullSchema), ("scheme", textSchema),
             ("isProxy", flagSchema), ("failures", countSchema),

@@ -6,7 +6,7 @@ extension Event {
     /// The event of an ended transfer.
     static let didFinish = Event(
         name: "download/didFinish",
-        summary: "A transfer has ended, well or not: once each, however many requests shared it.",
+        summary: "A transfer has succeeded or failed: one event each, however many requests shared it.",
         params: .object(ofAll: transfer))
 
     private static let transfer: [(String, JSONLiteral)] =

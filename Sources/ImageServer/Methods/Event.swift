@@ -19,7 +19,7 @@ struct Event: Sendable {
     static let didClean = Event(
         name: "cache/didClean",
         summary:
-            "Images went from a disk tier because their time was over or room was needed; never for remove or clear.",
+            "Images left a disk tier because they had expired or space was needed; not sent for remove or clear.",
         params: [
             "type": "object",
             "properties": [
@@ -36,7 +36,7 @@ struct Event: Sendable {
     /// The event of a change of the activity indicator.
     static let activity = Event(
         name: "activity/didChange",
-        summary: "Downloads have been running for a while, or have stopped: what a sign of activity shows.",
+        summary: "Downloads have been running for a while, or have stopped: for an activity indicator.",
         params: [
             "type": "object", "properties": ["active": flagSchema, "count": countSchema],
             "required": ["active", "count"],
@@ -112,7 +112,7 @@ struct SubscriptionReply: WireObject {
     static let name = "SubscriptionResult"
 
     static let fields: [WireField<SubscriptionReply>] = [
-        WireField("events", "The events now subscribed.", EventNames.schema) {
+        WireField("events", "The events that are now subscribed to.", EventNames.schema) {
             let events = $0.events
             $1.key("events")
             $1.array { writer in events.forEach { writer.write($0) } }

@@ -3,7 +3,7 @@ internal import JSONRPC
 
 /// The place of an image, for methods that find a cached one by its key alone.
 let imageURLParam = Param<URLText?>(
-    "url", "Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant.",
+    "url", "Where the image is: an http, https, file or data URL. Without it, the image cached under key.",
     default: nil)
 /// The key of an image that is named by its URL, its key, or both.
 let imageKeyParam = Param<KeyText?>(

@@ -33,7 +33,7 @@ struct LatencyReply: WireObject {
     static let name = "Latency"
 
     private static func quantile(_ name: StaticString, _ part: Double, _ share: String) -> WireField<LatencyReply> {
-        milliseconds(name, "Milliseconds that \(share) of them did not surpass, to an eighth.") {
+        milliseconds(name, "The \(share) in milliseconds, exact to an eighth of the value.") {
             $0.quantile(part)
         }
     }
@@ -48,8 +48,9 @@ struct LatencyReply: WireObject {
     }
 
     static let fields: [WireField<LatencyReply>] = [
-        .count("count", "Requests that were answered, well or not.") { $0.histogram.count },
-        quantile("p50", 0.5, "half"), quantile("p95", 0.95, "95 %"), quantile("p99", 0.99, "99 %"),
-        milliseconds("max", "Milliseconds of the one that took longest.", \.longest),
+        .count("count", "Requests that were answered, with a result or an error.") { $0.histogram.count },
+        quantile("p50", 0.5, "median"), quantile("p95", 0.95, "95th percentile"),
+        quantile("p99", 0.99, "99th percentile"),
+        milliseconds("max", "The longest time in milliseconds.", \.longest),
     ]
 }

@@ -7,23 +7,23 @@ extension Method {
     static let cache: [Method] = [
         clearing("clear", "Empties a cache: memory and disk.") { try $0.clear() },
         clearing("clearMemory", "Empties the memory tier of a cache.") { $0.clearMemory() },
-        clearing("clearDisk", "Empties the disk tier of a cache; memory keeps its images as far as its limit goes.") {
+        clearing("clearDisk", "Empties the disk tier of a cache; memory keeps its images, within its limit.") {
             try $0.clearDisk()
         },
         Method(
-            "forgetFailures", "Forgets failures that are remembered, so that they are asked for again.",
+            "forgetFailures", "Forgets remembered failures, so that their URLs are tried again.",
             Param<KeyText?>("url", "Only those of this URL or cache key.", default: nil), cacheParam
         ) { invocation, url, cacheName -> Outcome<ForgottenReply> in
             let cache = try invocation.server.cache(cacheName)
             return .now(ForgottenReply(count: invocation.server.manager.failures.forget(url?.text, in: cache)))
         },
         Method(
-            "listFailures", "Lists the failures that are remembered, and repeated without asking.", cacheParam
+            "listFailures", "Lists the remembered failures, which are repeated without asking the server.", cacheParam
         ) { invocation, cacheName -> Outcome<FailuresReply> in
             let cache = try invocation.server.cache(cacheName)
             return .now(FailuresReply(failures: invocation.server.manager.failures.list(in: cache)))
         },
-        Method("stats", "Tells what the server has done since it started.") { invocation -> Outcome<StatsReply> in
+        Method("stats", "Returns what the server has done since it started.") { invocation -> Outcome<StatsReply> in
             .now(StatsReply(invocation.server))
         },
     ]
@@ -45,10 +45,11 @@ extension Method {
     static let maintenance: [Method] = [inspect, list, explain, cleanExpired, verify]
 
     private static let inspect = Method(
-        "inspect", "Tells everything that is known of a cached image, without loading or prolonging it.", keyParam,
-        cacheParam, Param<ProcessorList?>("processors", "What was done to the original.", default: nil, []),
+        "inspect", "Returns everything that is known about a cached image, without loading it or extending its life.",
+        keyParam,
+        cacheParam, Param<ProcessorList?>("processors", "The processing steps of the image.", default: nil, []),
         Param<ImageOptions?>(
-            "options", "What else was said when the image was made: cacheSerializer and the like.", default: nil)
+            "options", "The other options with which the image was made: cacheSerializer and the like.", default: nil)
     ) { invocation, given, cacheName, processors, options -> Outcome<EntryReply> in
         let cache = try invocation.server.cache(cacheName)
         let key = KeyText(text: cache.key(of: given.text))
@@ -65,16 +66,16 @@ extension Method {
     }
 
     private static let list = Method(
-        "list", "Lists what the disk tier of a cache holds, page by page, in an order that no use changes.",
+        "list", "Lists the images on disk, page by page, in an order that does not change when they are used.",
         cacheParam,
         Param<PageSize>("limit", "Entries a page, 1 to 1000.", default: PageSize(count: 100), 100),
         Param<Cursor>(
-            "cursor", "What the page before came with; the first page when left out.", default: Cursor(number: 0), nil),
+            "cursor", "The cursor of the page before; the first page when left out.", default: Cursor(number: 0), nil),
         Param<String?>("host", "Only images from this host.", default: nil),
-        Param<String?>("prefix", "Only images whose keys begin so.", default: nil),
+        Param<String?>("prefix", "Only images whose keys begin with this.", default: nil),
         Param<FormatName?>("format", "Only images of this format.", default: nil),
-        Param<Seconds?>("minAge", "Only images stored at least so many seconds ago.", default: nil),
-        Param<Seconds?>("maxAge", "Only images stored at most so many seconds ago.", default: nil)
+        Param<Seconds?>("minAge", "Only images stored at least that many seconds ago.", default: nil),
+        Param<Seconds?>("maxAge", "Only images stored at most that many seconds ago.", default: nil)
     ) { invocation, cacheName, limit, cursor, host, prefix, format, minAge, maxAge -> Outcome<ListReply> in
         let cache = try invocation.server.cache(cacheName)
         let manager = invocation.server.manager
@@ -96,9 +97,9 @@ extension Method {
     }
 
     private static let explain = Method(
-        "explain", "Tells what retrieve would do now and why; nothing is loaded, prolonged or asked.",
+        "explain", "Returns what retrieve would do now and why; nothing is loaded, extended or asked.",
         anyOf: ["url", "key"], imageURLParam, imageKeyParam, cacheParam,
-        Param<ProcessorList?>("processors", "What is done to the original.", default: nil, []),
+        Param<ProcessorList?>("processors", "The processing steps.", default: nil, []),
         Param<ImageOptions?>("options", "The options of the request.", default: nil)
     ) { invocation, url, key, cacheName, processors, given -> Outcome<ExplainReply> in
         let server = invocation.server
@@ -116,7 +117,7 @@ extension Method {
     }
 
     private static let cleanExpired = Method(
-        "cleanExpired", "Removes every image whose time is over. A path that is lent out stays valid.", cacheParam
+        "cleanExpired", "Removes every expired image. A leased path stays valid until its lease ends.", cacheParam
     ) { invocation, cacheName -> Outcome<CleanReply> in
         let cache = try invocation.server.cache(cacheName)
         let manager = invocation.server.manager
@@ -127,7 +128,7 @@ extension Method {
 
     private static let verify = Method(
         "verify",
-        "Reads every image of a cache through, holds it against the index, and puts right what is wrong; others go on.",
+        "Reads every image of a cache, compares it with the index and repairs what is wrong; other requests continue meanwhile.",
         cacheParam,
         Param<Bool>("repair", "Put right what is wrong; otherwise it is only counted.", default: true, true)
     ) { invocation, cacheName, repairs -> Outcome<VerifyReply> in

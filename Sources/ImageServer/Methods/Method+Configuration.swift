@@ -8,7 +8,7 @@ extension Method {
     static let configuration: [Method] = [
         Method(
             "configure",
-            "Changes the settings of a cache, or of the downloader, from now on; what is left out stays as it was.",
+            "Changes the settings of a cache or of the downloader from now on; settings that are left out keep their values.",
             cacheNameParam,
             Param<MemoryChange?>("memory", "The memory tier: its settings, or whether there is one.", default: nil),
             Param<DiskChange?>("disk", "The settings of the disk tier.", default: nil),
@@ -71,7 +71,7 @@ struct SettingsReply: WireObject {
 
     static let fields: [WireField<SettingsReply>] = [
         WireField(
-            "memory", "The memory tier; false when it is switched off.",
+            "memory", "The memory tier; false when it is turned off.",
             ["oneOf": [["const": false], MemoryChange.reference]]
         ) {
             $1.key("memory")

@@ -11,7 +11,7 @@ extension Method {
     private static let optionsParam = Param<ImageOptions?>("options", "How to load the images.", default: nil)
 
     private static let download = Method(
-        "download", "Loads an image and checks it; no cache is looked into or written.",
+        "download", "Downloads an image and checks it; no cache is read or written.",
         Param<URLText>("url", "Where the image is: an http, https, file or data URL."), optionsParam,
         Param<DownloadForm>("as", "Whether the result holds the bytes.", default: .data, "data")
     ) { invocation, url, options, form -> Outcome<DownloadReply> in
@@ -59,7 +59,8 @@ extension Method {
 
     /// Reads the properties of an image without loading it.
     private static let probe = Method(
-        "probe", "Tells format, size, orientation, frames and transparency of an image from its first kilobytes.",
+        "probe",
+        "Returns the format, size, orientation, frame count and transparency of an image from its first kilobytes.",
         anyOf: ["url", "key"], imageURLParam, imageKeyParam,
         Param<String?>(
             "cache", "The name of the cache that is looked into first.", default: nil, "default",
@@ -88,11 +89,11 @@ extension Method {
     }
 
     private static let prefetch = Method(
-        "prefetch", "Loads images into a cache before somebody wants them, behind all other downloads.",
-        Param<TextList>("urls", "Where the images are; each is loaded once, however often it is named."),
+        "prefetch", "Loads images into a cache ahead of time, behind all other downloads.",
+        Param<TextList>("urls", "Where the images are; each is loaded once, even if it is named several times."),
         cacheParam, optionsParam,
         Param<Concurrency>("maxConcurrent", "How many are loaded at once.", default: Concurrency(count: 5), 5),
-        Param<ProcessorList?>("processors", "What is done to the originals, in order.", default: nil, [])
+        Param<ProcessorList?>("processors", "The processing steps, in order.", default: nil, [])
     ) { invocation, urls, cacheName, given, concurrency, processors -> Outcome<PrefetchReply> in
         let server = invocation.server
         let cache = try server.cache(cacheName)
@@ -118,7 +119,7 @@ extension Method {
     }
 
     private static let stopPrefetch = Method(
-        "stopPrefetch", "Stops a prefetch, which is then answered: what it has not loaded has failed.",
+        "stopPrefetch", "Stops a prefetch, which is then answered: what it had not loaded counts as failed.",
         Param<RequestIDValue>("id", "The id of the prefetch request.")
     ) { invocation, id -> Outcome<StoppedReply> in
         let prefetcher = invocation.server.openRequest(id.id)?.prefetcher
@@ -127,7 +128,7 @@ extension Method {
     }
 
     private static let setPriority = Method(
-        "setPriority", "Changes how urgent a retrieve, download or prefetch under way is.",
+        "setPriority", "Changes the priority of a running retrieve, download or prefetch.",
         Param<RequestIDValue>("id", "The id of the request."),
         Param<Priority>("priority", "From 0 to 1, or a name; among downloads that wait, the higher goes first.")
     ) { invocation, id, priority -> Outcome<ChangedReply> in
@@ -137,7 +138,7 @@ extension Method {
     }
 
     private static let pause = Method(
-        "pause", "Starts no more downloads until resume; what is under way goes on, and what waits keeps its place.",
+        "pause", "Starts no more downloads until resume; running ones continue, and waiting ones keep their place.",
         Param<Pausable>("what", "All, or only those of prefetch that nobody else waits for.", default: .all, "all")
     ) { invocation, what -> Outcome<PauseReply> in
         .now(pausing(invocation.server.manager.downloader, what.pause))
@@ -155,7 +156,8 @@ extension Method {
     }
 
     private static let cancelAll = Method(
-        "cancelAll", "Cancels every retrieve, download and prefetch under way, or those that match all that is given.",
+        "cancelAll",
+        "Cancels every running retrieve, download and prefetch, or those that match all the conditions given.",
         Param<KeyText?>("url", "Only those for this URL; a prefetch goes on with its others.", default: nil),
         Param<KeyText?>("cache", "Only those for this cache.", default: nil, schema: CacheName.schema),
         Param<KeyText?>("slot", "Only the one in this slot.", default: nil)

@@ -3,10 +3,10 @@ internal import JSONRPC
 internal import Platform
 
 private let processorsParam = Param<ProcessorList?>(
-    "processors", "What is done to the original, in order.", default: nil, [])
+    "processors", "The processing steps, in order.", default: nil, [])
 private let recipeParam = Param<ImageOptions?>(
     "options",
-    "What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.",
+    "The other options with which the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.",
     default: nil)
 private let optionsParam = Param<ImageOptions?>("options", "How to look up, load and keep the image.", default: nil)
 
@@ -15,9 +15,9 @@ extension Method {
     static let image: [Method] = [retrieve, store, remove, isCached, cachePath, calculateSize]
 
     private static let retrieve = Method(
-        "retrieve", "Returns an image: from memory, else from disk, else from its URL, whence it is cached.",
+        "retrieve", "Returns an image from memory, from disk, or else from its URL, and caches it.",
         anyOf: ["url", "key"], imageURLParam, imageKeyParam, cacheParam, processorsParam, optionsParam,
-        Param<ResultForm>("as", "What the result holds of the image.", default: .path, "path")
+        Param<ResultForm>("as", "What the result contains.", default: .path, "path")
     ) { invocation, url, key, cacheName, processors, options, form -> Outcome<ImageReply> in
         .retrieval(
             try Retrieval(
@@ -30,7 +30,7 @@ extension Method {
         Param<KeyText?>("path", "A file to copy from, absolute or relative to the server's directory.", default: nil),
         cacheParam, processorsParam, optionsParam,
         Param<Bool>("overwrite", "Replace an image that is there.", default: true, true),
-        Param<Metadata?>("metadata", "What is to be kept with the image, for inspect and list.", default: nil)
+        Param<Metadata?>("metadata", "Metadata to keep with the image, for inspect and list.", default: nil)
     ) { invocation, name, data, path, cacheName, processors, options, overwrites, metadata -> Outcome<StoreReply> in
         let cache = try invocation.server.cache(cacheName)
         let key = KeyText(text: cache.key(of: name.text))
@@ -98,7 +98,7 @@ extension Method {
     }
 
     private static let isCached = Method(
-        "isCached", "Tells whether an image is cached, and where; nothing is loaded.", keyParam, cacheParam,
+        "isCached", "Returns whether an image is cached, and in which tier; nothing is loaded.", keyParam, cacheParam,
         processorsParam, recipeParam
     ) { invocation, given, cacheName, processors, options -> Outcome<IsCachedReply> in
         try looking(invocation, given, cacheName, processors, options, isThere: { $0.cacheType != .none }) {
@@ -109,7 +109,8 @@ extension Method {
     }
 
     private static let cachePath = Method(
-        "cachePath", "Tells where an image is in the cache, or would be.", keyParam, cacheParam, processorsParam,
+        "cachePath", "Returns the path at which an image is cached, or would be.", keyParam, cacheParam,
+        processorsParam,
         recipeParam
     ) { invocation, given, cacheName, processors, options -> Outcome<CachePathReply> in
         try looking(invocation, given, cacheName, processors, options, isThere: \.exists) { cache, entry, burst in
@@ -145,14 +146,15 @@ extension Method {
             try find(burst)
         } later: {
             guard let value = try find(nil) else {
-                throw RPCError.internalError("The index could not be put right.")
+                throw RPCError.internalError("The index could not be repaired.")
             }
             return value
         }
     }
 
     private static let calculateSize = Method(
-        "calculateSize", "Tells how many images a cache holds and how large they are, without walking a folder.",
+        "calculateSize",
+        "Returns how many images a cache holds and how many bytes they take, without walking a folder.",
         cacheParam
     ) { invocation, cacheName -> Outcome<SizeReply> in
         let cache = try invocation.server.cache(cacheName)

@@ -11,13 +11,16 @@ extension Method {
 
     /// Methods about the server itself.
     static let server: [Method] = [
-        Method("ping", "Answers null: a probe of life and latency. Any parameters are ignored.", isLenient: true) { _ in
+        Method(
+            "ping", "Answers null: shows that the server is alive, and its latency. Parameters are ignored.",
+            isLenient: true
+        ) { _ in
             .now(NullResult())
         },
         Method("rpc.discover", "Returns this document.") { _ in .now(DiscoverReply()) },
         Method(
             "initialize",
-            "Introduces the client; optional. Whatever a language server's client sends besides is let pass.",
+            "Introduces the client; optional. Other members that clients of language servers send are ignored.",
             isLenient: true,
             Param<ProcessNumber?>("processId", "The client's process; the server ends when it does.", default: nil),
             Param<InitializationOptions?>(
@@ -32,8 +35,9 @@ extension Method {
             return .now(
                 InitializeReply(limits: invocation.server.limits, codec: invocation.server.manager.codec))
         },
-        notification("initialized", "The client has taken in the reply to initialize.") { _ in .now(NullResult()) },
-        Method("shutdown", "Ends the session: after it only exit may follow.", isLenient: true) { invocation in
+        notification("initialized", "Says that the client has read the reply to initialize.") { _ in .now(NullResult())
+        },
+        Method("shutdown", "Ends the session: only exit may follow.", isLenient: true) { invocation in
             invocation.server.shutDown()
             return .now(NullResult())
         },
@@ -57,8 +61,10 @@ extension Method {
 
     /// Methods on events.
     static let events: [Method] = [
-        subscribing("subscribe", "Asks to be told of events by notifications; nothing is sent before.") { $0.add($1) },
-        subscribing("unsubscribe", "Ends subscriptions: none of these events follows the answer.") { $0.remove($1) },
+        subscribing("subscribe", "Subscribes to events, which then come as notifications.") { $0.add($1) },
+        subscribing("unsubscribe", "Ends subscriptions: none of these events comes after the answer.") {
+            $0.remove($1)
+        },
     ]
 
     private static func subscribing(
@@ -126,7 +132,7 @@ struct InitializeReply: WireObject {
             $1.field("protocolVersion", ImageServer.protocolVersion)
         },
         WireField(
-            "capabilities", "What the server can do, by name; test for the names, not for versions.",
+            "capabilities", "What the server can do, by name; test for these names, not for versions.",
             ["type": "object", "additionalProperties": true]
         ) {
             let names = capabilities + ($0.formats.map(codecCapabilities) ?? [])
@@ -139,7 +145,7 @@ struct InitializeReply: WireObject {
             }
         },
         WireField(
-            "limits", "What the connection accepts.", ["type": "object", "additionalProperties": ["type": "integer"]]
+            "limits", "The limits of the connection.", ["type": "object", "additionalProperties": ["type": "integer"]]
         ) {
             let limits = $0.limits
             $1.key("limits")

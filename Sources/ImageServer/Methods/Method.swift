@@ -95,7 +95,7 @@ extension Mismatch {
             return self
         }
         var mismatch = self
-        mismatch.message = "is no \(unknown.what); did you mean the parameter \"\(unknown.name)\"?"
+        mismatch.message = "is not a known \(unknown.what); did you mean the parameter \"\(unknown.name)\"?"
         mismatch.suggestion = unknown.name
         return mismatch
     }

@@ -25,12 +25,12 @@ extension DisplayedPicture {
 extension WireField {
     /// The members that say how a picture is shown. What older versions have stored does not tell.
     static func display(_ picture: @escaping @Sendable (borrowing Root) -> some DisplayedPicture) -> [WireField] {
-        let unknown = "left out for what an older version stored; probe tells"
+        let unknown = "left out for images stored by an older version (use probe)"
         return [
             WireField(
-                "orientation", "How it is to be turned, 1 to 8 as in EXIF; \(unknown).", countSchema, isOptional: true
+                "orientation", "The orientation, 1 to 8 as in EXIF; \(unknown).", countSchema, isOptional: true
             ) { if let orientation = picture($0).orientation { $1.field("orientation", orientation) } },
-            WireField("hasAlpha", "Whether it may be transparent; \(unknown).", flagSchema, isOptional: true) {
+            WireField("hasAlpha", "Whether the image may be transparent; \(unknown).", flagSchema, isOptional: true) {
                 if let hasAlpha = picture($0).hasAlpha { $1.field("hasAlpha", hasAlpha) }
             },
         ] + displayedSize(picture, unknown)
@@ -44,11 +44,11 @@ extension WireField {
     ) -> [WireField] {
         [
             WireField(
-                "displayWidth", "Pixels across when it is turned as orientation says; \(unknown).", countSchema,
+                "displayWidth", "Pixels across after applying the orientation; \(unknown).", countSchema,
                 isOptional: true
             ) { if let width = picture($0).displayedWidth { $1.field("displayWidth", width) } },
             WireField(
-                "displayHeight", "Pixels down when it is turned as orientation says; \(unknown).", countSchema,
+                "displayHeight", "Pixels down after applying the orientation; \(unknown).", countSchema,
                 isOptional: true
             ) { if let height = picture($0).displayedHeight { $1.field("displayHeight", height) } },
         ]

@@ -46,13 +46,13 @@ struct PrefetchReply: WireObject {
             $1.key("completed")
             $1.array { writer in urls.forEach { writer.write($0) } }
         },
-        WireField("skipped", "URLs whose images were cached already.", texts) {
+        WireField("skipped", "URLs whose images were already cached.", texts) {
             let urls = $0.report.skipped
             $1.key("skipped")
             $1.array { writer in urls.forEach { writer.write($0) } }
         },
         WireField(
-            "failed", "URLs whose images could not be had, or were stopped, with their errors.",
+            "failed", "URLs that failed or were stopped, with their errors.",
             [
                 "type": "array",
                 "items": [
@@ -74,7 +74,7 @@ struct PrefetchReply: WireObject {
             }
         },
         WireField(
-            "notStored", "URLs that were loaded and whose images no tier keeps, with the reason; left out when empty.",
+            "notStored", "URLs that were loaded but that no tier keeps, with the reason; left out when empty.",
             [
                 "type": "array",
                 "items": [
@@ -105,7 +105,7 @@ struct StoppedReply: WireObject {
     static let name = "StopResult"
 
     static let fields: [WireField<StoppedReply>] = [
-        .flag("stopped", "Whether that prefetch was under way.") { $0.isStopped }
+        .flag("stopped", "Whether that prefetch was running.") { $0.isStopped }
     ]
 }
 
@@ -116,7 +116,7 @@ struct ChangedReply: WireObject {
     static let name = "PriorityResult"
 
     static let fields: [WireField<ChangedReply>] = [
-        .flag("changed", "Whether that request was under way.") { $0.isChanged }
+        .flag("changed", "Whether that request was running.") { $0.isChanged }
     ]
 }
 
@@ -202,11 +202,11 @@ struct PauseReply: WireObject {
     static let name = "PauseResult"
 
     static let fields: [WireField<PauseReply>] = [
-        WireField("paused", "Which downloads are not started.", ImageDownloader.Pause.schema) {
+        WireField("paused", "The downloads that are held back.", ImageDownloader.Pause.schema) {
             $1.field("paused", $0.pause.rawValue)
         },
-        .count("running", "How many downloads are under way, and go on.") { $0.running },
-        .count("waiting", "How many wait for their turn.") { $0.waiting },
+        .count("running", "How many downloads are running, and continue.") { $0.running },
+        .count("waiting", "How many downloads wait for their turn.") { $0.waiting },
     ]
 }
 
@@ -218,7 +218,8 @@ struct FailuresReply: WireObject {
 
     static let fields: [WireField<FailuresReply>] = [
         WireField(
-            "failures", "The failures, the oldest first: URL, cache key, error, and for how many seconds more.",
+            "failures",
+            "The failures, oldest first: URL, cache key, error, and for how many more seconds it is remembered.",
             [
                 "type": "array",
                 "items": [
@@ -261,32 +262,32 @@ struct ExplainReply: WireObject {
         .text("cache", "The name of the cache.") { $0.cache },
         .text("hash", "The hash that names the file.") { $0.hash },
         .text("path", "Where the image is on disk, or would be.") { $0.explanation.path },
-        WireField("cacheType", "Which tier has the image, its time not being over.", cacheTypeSchema) {
+        WireField("cacheType", "The tier that has the image and in which it has not expired.", cacheTypeSchema) {
             $1.field("cacheType", $0.explanation.cacheType.rawValue)
         },
-        .date("storedAt", "When what is stored was stored.") { $0.explanation.storedAt },
-        .date("expiresAt", "When its time on disk is over; null for never, and when nothing is stored.") {
+        .date("storedAt", "When the image was stored.") { $0.explanation.storedAt },
+        .date("expiresAt", "When the image expires on disk; null for never, and when nothing is stored.") {
             $0.explanation.expiresAt
         },
         WireField(
-            "stale", "Whether what is stored is not as fresh as the request wants it; null when nothing is.",
+            "stale", "Whether the stored image is staler than the request accepts; null when nothing is stored.",
             ["type": ["boolean", "null"]]
         ) {
             $1.key("stale")
             if let isStale = $0.explanation.isStale { $1.write(isStale) } else { $1.writeNull() }
         },
-        WireField("verdict", "What would be done.", Explanation.Verdict.schema) {
+        WireField("verdict", "What retrieve would do.", Explanation.Verdict.schema) {
             $1.field("verdict", $0.explanation.verdict.rawValue)
         },
         .flag("network", "Whether the network would be used.") { $0.explanation.usesNetwork },
-        .textOrNull("url", "The URL that would be asked first; null when none would.") { $0.explanation.url },
-        WireField("reasons", "Why: sentences for people.", ["type": "array", "items": textSchema]) {
+        .textOrNull("url", "The URL that would be requested first; null for none.") { $0.explanation.url },
+        WireField("reasons", "The reasons, as sentences for people.", ["type": "array", "items": textSchema]) {
             let reasons = $0.explanation.reasons
             $1.key("reasons")
             $1.array { writer in reasons.forEach { writer.write($0) } }
         },
         WireField(
-            "error", "What it would fail with, as far as that is known; null for nothing.",
+            "error", "The error it would fail with, as far as that is known; null for none.",
             ["type": ["object", "null"]]
         ) {
             $1.key("error")

@@ -19,11 +19,11 @@ struct ImageReply: WireObject {
     private static let sourceFields: [WireField<ImageReply>] = [
         WireField("key", "The cache key.", textSchema) { $1.field("key", $0.image.record.key.key) },
         WireField("cache", "The name of the cache.", textSchema) { $1.field("cache", $0.image.cache) },
-        WireField("processorIdentifier", "What was done to the original; empty for nothing.", textSchema) {
+        WireField("processorIdentifier", "The identifier of the processors; empty for an original.", textSchema) {
             $1.field("processorIdentifier", $0.image.record.key.identifier)
         },
         WireField(
-            "cacheType", "Where the answer came from; none means it was loaded now.",
+            "cacheType", "Where the image came from; none means just downloaded.",
             ["type": "string", "enum": .array(CacheType.allCases.map { .string($0.rawValue) })], isVolatile: true
         ) { $1.field("cacheType", $0.image.cacheType.rawValue) },
         WireField("path", "A complete file; null when the image is only in memory.", textOrNullSchema) {
@@ -47,12 +47,12 @@ struct ImageReply: WireObject {
     ]
 
     private static let contentFields: [WireField<ImageReply>] = [
-        WireField("frameCount", "Pictures of an animation or pages; 1 for stills, and for JPEG XL.", countSchema) {
+        WireField("frameCount", "The number of frames or pages; 1 for stills and for JPEG XL.", countSchema) {
             $1.field("frameCount", $0.image.record.header.frameCount)
         },
         WireField(
             "framesDropped",
-            "How many frames or pages of the original a processed image lacks, although all were asked for; left out for none.",
+            "How many frames or pages of the original a processed image lacks although all were wanted; left out for none.",
             countSchema, isOptional: true
         ) {
             let count = $0.image.record.framesDropped
@@ -141,7 +141,7 @@ struct ImageReply: WireObject {
         },
         WireField(
             "pixels",
-            "A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original.",
+            "A file of raw pixels, when asked for: sRGB, RGBA with eight bits each, frames one below the other. The other fields describe the original.",
             pixelSchema, isOptional: true, isVolatile: true
         ) {
             guard let pixels = $0.image.pixels else { return }
@@ -162,25 +162,27 @@ struct ImageReply: WireObject {
         leased,
         WireField(
             "stale",
-            "True when its time is over, or its server was not asked although the request wanted that.", flagSchema,
+            "True when the image has expired, or its server was not asked although the request wanted that.",
+            flagSchema,
             isOptional: true, isVolatile: true
         ) {
             if $0.isStale { $1.field("stale", true) }
         },
         WireField(
-            "revalidated", "True when its server was asked, and said that it has not changed.", flagSchema,
+            "revalidated", "True when the server confirmed that the image has not changed.", flagSchema,
             isOptional: true, isVolatile: true
         ) {
             if $0.image.isRevalidated { $1.field("revalidated", true) }
         },
         WireField(
-            "placeholder", "True when this stands in for an image that could not be had.", flagSchema, isOptional: true,
+            "placeholder", "True when this is the substitute for an image that could not be loaded.", flagSchema,
+            isOptional: true,
             isVolatile: true
         ) {
             if $0.image.isPlaceholder { $1.field("placeholder", true) }
         },
         WireField(
-            "memoryCached", "False when memory was to keep the bytes, but did not.", flagSchema, isOptional: true,
+            "memoryCached", "False when memory should keep the bytes but did not.", flagSchema, isOptional: true,
             isVolatile: true
         ) {
             if $0.memoryReason != nil { $1.field("memoryCached", false) }
@@ -192,7 +194,7 @@ struct ImageReply: WireObject {
             if let reason = $0.memoryReason { $1.field("memoryReason", reason) }
         },
         WireField(
-            "stored", "The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it.",
+            "stored", "Why no tier keeps the image that was just loaded; left out when one does.",
             NotStoredReason.schema, isOptional: true, isVolatile: true
         ) {
             if let reason = $0.image.notStored { $1.field("stored", reason.rawValue) }
@@ -263,7 +265,7 @@ struct StoreReply: WireObject {
         (ImageReply.imageFields + [ImageReply.leased]).map { field in field.within { $0.reply } } + [
             WireField(
                 "stored",
-                "Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored.",
+                "The tiers that hold the image now: memory its bytes, disk its file; with a reason when nothing was stored.",
                 stored
             ) {
                 let image = $0.reply.image

@@ -11,13 +11,13 @@ struct EntryReply: WireObject {
     static let fields: [WireField<EntryReply>] = facts + WireField.display { $0.entry.header }
 
     private static let facts: [WireField<EntryReply>] = [
-        .textOrNull("key", "The cache key; null when only the file is known, until the image is asked for.") {
+        .textOrNull("key", "The cache key; null while only the file is known, until the image is next requested.") {
             $0.entry.key
         },
-        .textOrNull("processorIdentifier", "What was done to the original; empty for nothing.") {
+        .textOrNull("processorIdentifier", "The identifier of the processors; empty for an original.") {
             $0.entry.processorIdentifier
         },
-        .textOrNull("user", "A digest of the user whom the image belongs to; null for an image that users share.") {
+        .textOrNull("user", "A digest of the user that the image belongs to; null for an image that all users share.") {
             $0.entry.partition.isEmpty ? nil : $0.entry.partition
         },
         .textOrNull("hash", "The hash that names the file; null in a read-only folder.") { $0.entry.hash },
@@ -27,25 +27,25 @@ struct EntryReply: WireObject {
         .textOrNull("mimeType", "The media type of the format.") { $0.entry.header.format.mimeType },
         .countOrNull("width", "Pixels across, as coded.") { $0.entry.header.width },
         .countOrNull("height", "Pixels down, as coded.") { $0.entry.header.height },
-        .countOrNull("frameCount", "Pictures of an animation or pages; 1 for stills, and for JPEG XL.") {
+        .countOrNull("frameCount", "The number of frames or pages; 1 for stills and for JPEG XL.") {
             $0.entry.header.frameCount
         },
         .countOrNull("byteCount", "The size of the file, in bytes.") { $0.entry.byteCount },
-        .countOrNull("allocatedBytes", "What the file takes on the disk; null in a read-only folder.") {
+        .countOrNull("allocatedBytes", "The space that the file takes on disk, in bytes; null in a read-only folder.") {
             $0.entry.allocatedBytes
         },
         .textOrNull("checksum", "SHA-256 of the bytes, in hexadecimal.") { $0.entry.checksum },
-        .countOrNull("sharedBy", "How many entries have the same file; null in a list.") { $0.entry.sharers },
+        .countOrNull("sharedBy", "How many entries share the file; null in a list.") { $0.entry.sharers },
         .textOrNull("url", "Where it was downloaded from, after redirects.") { $0.entry.origin.url },
         .textOrNull("host", "The host it came from.") { $0.entry.host },
         .textOrNull("etag", "The server's entity tag.") { $0.entry.origin.etag },
         .textOrNull("lastModified", "The server's date of last change, as sent.") { $0.entry.origin.lastModified },
         .date("storedAt", "When it was stored.") { $0.entry.storedAt },
-        .date("usedAt", "When it was last used, to within half a minute.") { $0.entry.usedAt },
+        .date("usedAt", "When it was last used, accurate to half a minute.") { $0.entry.usedAt },
         .date("expiresAt", "When it expires; null for never.") { $0.entry.expiresAt },
-        .date("leasedUntil", "Until when its path is lent out; null when it is not.") { $0.entry.leasedUntil },
+        .date("leasedUntil", "When the lease of its path ends; null when it is not leased.") { $0.entry.leasedUntil },
         WireField(
-            "metadata", "What the caller of store wanted kept.",
+            "metadata", "The metadata that was given to store.",
             ["type": ["object", "null"], "additionalProperties": ["type": "string"]]
         ) {
             $1.key("metadata")
@@ -73,7 +73,7 @@ struct ListReply: WireObject {
                 for entry in entries { entry.write(to: &writer) }
             }
         },
-        WireField("cursor", "What the next page is asked for with; null at the end.", textOrNullSchema) {
+        WireField("cursor", "The cursor that asks for the next page; null at the end.", textOrNullSchema) {
             $1.field("cursor", $0.next.map { String($0) })
         },
     ]
@@ -87,7 +87,7 @@ struct CleanReply: WireObject {
 
     static let fields: [WireField<CleanReply>] = [
         .count("count", "Images removed.") { $0.report.hashes.count },
-        .count(.byteCount, "Bytes of their files.") { $0.report.bytes },
+        .count(.byteCount, "The bytes of their files.") { $0.report.bytes },
         WireField(
             "hashes", "The hashes of their keys, which named the files.", ["type": "array", "items": textSchema]
         ) {
@@ -96,7 +96,7 @@ struct CleanReply: WireObject {
             $1.array { writer in for hash in hashes { writer.write(hash) } }
         },
         WireField(
-            "keys", "Their keys, at the same places; null where it is not known.",
+            "keys", "Their keys, in the same order; null where one is not known.",
             ["type": "array", "items": textOrNullSchema]
         ) {
             let keys = $0.report.keys
@@ -119,13 +119,14 @@ struct VerifyReply: WireObject {
     static let fields: [WireField<VerifyReply>] = [
         .count("checked", "Entries looked at.", \.found.checked),
         .count(.byteCount, "Bytes read.", \.found.bytes),
-        .count("damaged", "Entries whose files are not what was stored; taken out.", \.found.damaged),
-        .count("missing", "Entries without files; taken out.", \.found.missing),
-        .count("adopted", "Images without entries; taken in.", \.found.adopted),
-        .count("leftovers", "Files of dead writers, and files that are no images; removed.", \.found.leftovers),
-        .count("corrected", "Sums and notes of the index that were wrong; put right.", \.found.corrected),
+        .count("damaged", "Entries whose files are not what was stored; removed.", \.found.damaged),
+        .count("missing", "Entries without files; removed.", \.found.missing),
+        .count("adopted", "Images without entries; added to the index.", \.found.adopted),
+        .count("leftovers", "Files left by dead processes, and files that are not images; removed.", \.found.leftovers),
+        .count("corrected", "Totals and records of the index that were wrong; corrected.", \.found.corrected),
         .count(
-            "unreadable", "Files that could not be read now, for want of a permission or of descriptors; left alone.",
+            "unreadable",
+            "Files that could not be read now, for lack of permission or of file descriptors; left alone.",
             \.found.unreadable),
         .flag("clean", "Whether nothing was wrong.") { $0.found.isClean },
     ]

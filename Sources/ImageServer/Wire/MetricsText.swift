@@ -58,7 +58,7 @@ private struct Metric {
                 "answers_total", .counter, "Images answered, by the tier that had them; none: no cache had them.",
                 "tier",
                 [("memory", statistics.memoryHits), ("disk", statistics.diskHits), ("none", statistics.misses)]),
-            one("merged_requests_total", .counter, "Callers that joined work under way.", statistics.merged),
+            one("merged_requests_total", .counter, "Requests that joined running work.", statistics.merged),
             each(
                 "downloads_total", .counter,
                 "Downloads that have ended, by how: shared ones were another process's.", "result",
@@ -68,14 +68,15 @@ private struct Metric {
                 ]),
             one("downloaded_bytes_total", .counter, "Bytes of bodies received.", statistics.downloadedBytes),
             each(
-                "downloads", .gauge, "Downloads now; a stalled one is running too.", "state",
+                "downloads", .gauge, "Running downloads, stalled ones included.", "state",
                 [
                     ("running", statistics.runningDownloads), ("stalled", statistics.stalledDownloads),
                     ("waiting", statistics.waitingDownloads),
                 ]),
-            one("evictions_total", .counter, "Images evicted from disk for their size.", statistics.evictions),
             one(
-                "damaged_files_total", .counter, "Images taken out because other programs had changed their files.",
+                "evictions_total", .counter, "Images evicted from disk to stay within its limit.", statistics.evictions),
+            one(
+                "damaged_files_total", .counter, "Images removed because other programs had changed their files.",
                 statistics.damagedFiles),
             one(
                 "remembered_failures", .gauge, "Failures that are repeated without asking.",
@@ -84,7 +85,7 @@ private struct Metric {
                 "not_stored_total", .counter, "Loaded images that no tier keeps although they were to be kept.",
                 "reason",
                 NotStoredReason.allCases.map { ($0.rawValue, statistics.notStored[$0] ?? 0) }),
-            one("requests_in_flight", .gauge, "Requests being worked on.", server.requestsInFlight),
+            one("requests_in_flight", .gauge, "Requests that have not been answered yet.", server.requestsInFlight),
             one("output_held_bytes", .gauge, "Bytes of answers that the client has not read.", server.output.held),
             durations(server.latencies.recorded),
             Metric("uptime_seconds", .gauge, "Seconds since the server started.", [("", "", "\(server.uptime)")]),

@@ -61,11 +61,11 @@ struct OptionField: Sendable {
 
     /// Every option that this server understands, in the order of the documentation.
     static let all: [OptionField] = [
-        flag("forceRefresh", "Ignore the caches for reading; still write them.") { $0.lookup.forceRefresh = $1 },
-        flag("fromMemoryCacheOrRefresh", "Look in memory only, then load.") {
+        flag("forceRefresh", "Do not read from the caches, but write to them.") { $0.lookup.forceRefresh = $1 },
+        flag("fromMemoryCacheOrRefresh", "Look in memory only, then download.") {
             $0.storage.fromMemoryCacheOrRefresh = $1
         },
-        flag("onlyFromCache", "Never load; what is not cached is the error notCached.") {
+        flag("onlyFromCache", "Never download; an image that is not cached is the error notCached.") {
             $0.lookup.onlyFromCache = $1
         },
         flag("cacheMemoryOnly", "Keep the image in memory only; the result has no path.") {
@@ -82,12 +82,12 @@ struct OptionField: Sendable {
         },
         value(
             "memoryCacheAccessExtendingExpiration",
-            "What an access does to the life in memory; as the cache is configured when left out.",
+            "What an access does to the expiration in memory; as the cache is configured when left out.",
             ExpirationExtension.self
         ) { $0.storage.memoryCacheAccessExtendingExpiration = $1 },
         value(
             "diskCacheAccessExtendingExpiration",
-            "What an access does to the life on disk; as the cache is configured when left out.",
+            "What an access does to the expiration on disk; as the cache is configured when left out.",
             ExpirationExtension.self
         ) { $0.storage.diskCacheAccessExtendingExpiration = $1 },
         value(
@@ -98,11 +98,11 @@ struct OptionField: Sendable {
         flag("queryDataWhenInMemory", "Read the bytes even when only the path was asked for.") {
             $0.storage.queryDataWhenInMemory = $1
         },
-        flag("memory", "Keep the image in memory; else it is only answered.", default: true) {
+        flag("memory", "Keep the image in memory; when false, memory does not keep it.", default: true) {
             $0.storage.keepsInMemory = $1
         },
         value(
-            "originalCache", "Another cache to look into before loading; what it has is stored here too.",
+            "originalCache", "Another cache to search before downloading; what it has is stored here too.",
             CacheName.self
         ) { $0.lookup.originalCache = $1.text },
         flag(
@@ -110,23 +110,23 @@ struct OptionField: Sendable {
             default: true
         ) { $0.processing.cacheOriginalImage = $1 },
         value(
-            "cacheSerializer", "How a processed image is written; as the result asks for by default.",
+            "cacheSerializer", "How a processed image is written; by default as the result needs.",
             CacheSerializer.self
         ) { $0.processing.recipe.serializer = $1 },
-        flag("onlyLoadFirstFrame", "Take the first frame of an animation, as a still.") {
+        flag("onlyLoadFirstFrame", "Use only the first frame of an animation, as a still.") {
             if $1 { $0.processing.recipe.frames = .first }
         },
         integer(
-            "frame", "Take one frame of an animation, by its number from 0, as a still.", default: nil, from: 0,
+            "frame", "Use one frame of an animation, by its number from 0, as a still.", default: nil, from: 0,
             to: 1_000_000
         ) {
             $0.processing.recipe.frames = $1 == 0 ? .first : .number($1)
         },
         flag(
-            "scaleDownLargeImages", "Make an image of more than 15728640 pixels smaller, until it has so many."
+            "scaleDownLargeImages", "Shrink an image of more than 15728640 pixels to that many."
         ) { $0.processing.recipe.scalesDown = $1 },
         number(
-            "scaleFactor", "What the lengths of processors are multiplied by: they are then in points, not pixels.",
+            "scaleFactor", "The factor for the lengths of processors, which are then in points, not pixels.",
             default: 1, from: 0, to: 100, isOpen: true
         ) { $0.processing.scaleFactor = $1 },
         flag(
@@ -142,96 +142,101 @@ struct OptionField: Sendable {
         ) { $0.lookup.verifyDecode = $1 },
         flag(
             "thumbHash",
-            "Answer with a ThumbHash, a BlurHash and the dominant colour too, made once and kept with the entry."
+            "Also answer with a ThumbHash, a BlurHash and the dominant colour, computed once and kept with the entry."
         ) {
             $0.processing.wantsPreview = $1
         },
         integer(
             "maxPixels",
-            "The most pixels that a frame of an image to be processed may have; of a JPEG as it is shrunk on loading.",
+            "The largest number of pixels in a frame of an image to process; for a JPEG, after shrinking while decoding.",
             default: 50_000_000, from: 1, to: 4_294_836_225
         ) { $0.processing.limits.maxPixels = $1 },
         integer(
-            "maxFrames", "The most frames that an image to be processed may have.", default: 2000, from: 1,
+            "maxFrames", "The largest number of frames of an image to process.", default: 2000, from: 1,
             to: 1_000_000
         ) { $0.processing.limits.maxFrames = $1 },
         integer(
-            "maxAnimationPixels", "The most pixels that all frames of it may have together.", default: 250_000_000,
+            "maxAnimationPixels", "The largest number of pixels of all its frames together.", default: 250_000_000,
             from: 1, to: 1 << 40
         ) { $0.processing.limits.maxAnimationPixels = $1 },
         number(
-            "decodeSeconds", "The most seconds that its processing may take.", default: 20, from: 0, to: 3600,
+            "decodeSeconds", "The longest time that processing may take, in seconds.", default: 20, from: 0, to: 3600,
             isOpen: true
         ) { $0.processing.limits.decodeSeconds = $1 },
         integer(
-            "maxEntityBytes", "The most bytes that the entities of a drawing may add to it where they are used.",
+            "maxEntityBytes", "The largest number of bytes that entities may add to an SVG where they are used.",
             default: 1_000_000, from: 0, to: 1 << 28
         ) { $0.processing.limits.maxEntityBytes = $1 },
         number(
-            "lease", "Seconds for which a path that is answered stays valid.", default: 60, from: 0, to: 31_536_000
+            "lease", "The time that an answered path stays valid, in seconds.", default: 60, from: 0, to: 31_536_000
         ) { $0.storage.lease = $1 },
         value(
             "revalidate",
-            "Whether and when a stored image is checked with its server: never, ifExpired, always, or as its server says (http); as the cache is configured when left out.",
+            "When a stored image is revalidated with its server: never, ifExpired, always, or as HTTP's rules say (http); as the cache is configured when left out.",
             Revalidation.self
         ) { $0.lookup.revalidate = $1 },
         number(
             "staleIfError",
-            "Seconds past its time for which a stored image stands in when its server cannot be asked; as far as the server allows it when left out.",
+            "How long after expiring a stored image may be used when its server cannot be reached, in seconds; as long as the server allows when left out.",
             default: nil, from: 0, to: 31_536_000
         ) { $0.lookup.staleIfError = $1 },
-        flag("offline", "Load nothing from the network, and answer whatever is stored, also when its time is over.") {
+        flag("offline", "Use nothing from the network, and answer what is stored, even if it has expired.") {
             $0.lookup.offline = $1
         },
         number(
             "negativeCache",
-            "Seconds for which a failure that would come again is remembered; as the cache is configured when left out.",
+            "How long a permanent failure is remembered, in seconds; as the cache is configured when left out.",
             default: nil, from: 0, to: 31_536_000
         ) { $0.lookup.negativeCache = $1 },
         number(
-            "timeout", "Seconds to wait for the next bytes; as the downloader is configured when left out.",
+            "timeout",
+            "The longest wait for the next bytes, in seconds; as the downloader is configured when left out.",
             default: nil, from: 0, to: 86_400, isOpen: true
         ) { $0.network.limits.timeout = $1 },
         number(
-            "deadline", "Seconds until the image must be there, whatever it waits for; without end by default.",
+            "deadline", "The longest time for the whole request, in seconds; no limit by default.",
             default: nil, from: 0, to: 86_400,
             isOpen: true
         ) { $0.caller.deadline = $1 },
         number(
             "minBytesPerSecond",
-            "The slowest that a download may be, over two timeouts; 0 for no such limit.", default: 100, from: 0,
+            "The lowest permitted speed of a download, in bytes per second, measured over two timeouts; 0 for no limit.",
+            default: 100, from: 0,
             to: 1_000_000_000
         ) { $0.network.limits.minBytesPerSecond = $1 },
         value(
             "downloadPriority",
-            "Among downloads that wait, the higher goes first: 0 to 1, or veryLow, low, normal, high or veryHigh.",
+            "The priority among waiting downloads, higher first: 0 to 1, or veryLow, low, normal, high or veryHigh.",
             default: 0.5, Priority.self
         ) { $0.caller.downloadPriority = $1.value },
         flag("alsoPrefetchToMemory", "Prefetch into memory too; for prefetch only.") {
             $0.caller.alsoPrefetchToMemory = $1
         },
         value(
-            "onLastCancel", "What becomes of the download when the last who waits for it is cancelled.",
+            "onLastCancel", "What happens to the download when the last request that waits for it is cancelled.",
             default: "abort", LastCancel.self
         ) { $0.caller.onLastCancel = $1 },
         value(
-            "slot", "A place that the image is for: a newer request for the same place cancels this one.",
+            "slot",
+            "The place that the image is for, such as a view: a newer request for the same place cancels this one.",
             KeyText.self
         ) { $0.caller.slot = $1.text },
-        flag("merge", "Share the download with others who want the same.", default: true) { $0.network.merges = $1 },
+        flag("merge", "Share the download with other requests for the same image.", default: true) {
+            $0.network.merges = $1
+        },
         value("headers", "Request headers.", default: [:], HeaderFields.self) {
             $0.network.request.headers = $1.fields
         },
         value(
-            "method", "What the server is asked to do; POST when there is a body.", default: "GET", RequestMethod.self
+            "method", "The HTTP method; POST when there is a body.", default: "GET", RequestMethod.self
         ) { $0.network.request.method = $1 },
         value(
-            "body", "What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes.",
+            "body", "The body of a request other than GET: text, or bytes as base64; at most 1048576 bytes.",
             RequestBody.self
         ) { $0.network.request.body = $1.bytes },
         value(
             "dataModifier",
-            "What is done to what was downloaded before anything looks at it: base64 for text that stands for the image, also as a data URL.",
+            "A transformation of the downloaded bytes before they are checked: base64 decodes text that encodes the image, also as a data URL.",
             DataModifier.self
         ) { $0.network.dataModifier = $1 },
         value("authorization", "Credentials, sent to the host of the URL only.", Authorization.self) {
@@ -239,56 +244,57 @@ struct OptionField: Sendable {
         },
         value(
             "scope",
-            "A name for the user of the request, such as an account; what is loaded with credentials is kept apart by it instead of by the credentials, and outlasts a change of token.",
+            "A name for the user of the request, such as an account. Images loaded with credentials are kept apart by this name instead of by the credentials, and so outlast a change of token.",
             KeyText.self
         ) { $0.lookup.scope = $1.text },
         value(
             "credentialScope",
-            "Whether what is loaded with credentials is kept apart from what others load: separate, or shared with all.",
+            "Whether images loaded with credentials are kept apart by user (separate) or shared with everyone (shared).",
             default: "separate", CredentialScope.self
         ) { $0.lookup.credentialScope = $1 },
         value(
             "delegates",
-            "What the client is asked about this download, instead of what it said in initialize; an empty list for nothing.",
+            "The questions that the client is asked about this download, instead of those named in initialize; an empty list for none.",
             DelegationNames.self
         ) { $0.network.delegates = DownloadDelegates(UndecidedDelegate.shared, questions: $1.questions) },
         value(
-            "redirect", "Which redirects are followed: all, those to the same scheme, host and port, or none.",
+            "redirect", "The redirects to follow: all, those to the same scheme, host and port, or none.",
             default: "follow", RedirectMode.self
         ) { $0.network.transfer.redirect = $1 },
-        integer("maxRedirects", "How many redirects are followed.", default: 10, from: 0, to: 50) {
+        integer("maxRedirects", "The largest number of redirects to follow.", default: 10, from: 0, to: 50) {
             $0.network.limits.maxRedirects = $1
         },
         integer("maxBytes", "The largest body accepted, in bytes.", default: 128 << 20, from: 1, to: 1 << 40) {
             $0.network.limits.maxBytes = $1
         },
-        value("validStatusCodes", "The status codes accepted; 200 to 399 but 206 by default.", StatusCodes.self) {
+        value("validStatusCodes", "The status codes to accept; by default 200 to 399, except 206.", StatusCodes.self) {
             $0.network.limits.validStatusCodes = $1.codes
         },
         value(
             "acceptContentTypes",
-            "Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone.",
+            "The media types to accept, such as image/*, if the server names one; by default only the bytes decide.",
             MediaTypes.self
         ) { $0.network.limits.acceptContentTypes = $1.types },
-        value("retry", "Whether and when a failed download is tried again.", RetryStrategy.self) {
+        value("retry", "Whether and when to try a failed download again.", RetryStrategy.self) {
             $0.network.retry = $1
         },
         number(
             "waitForConnectivity",
-            "Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once.",
+            "How long a failed download waits for a network when this machine has none, in seconds; then it is tried again at once.",
             default: nil, from: 0, to: 86_400
         ) { $0.network.waitForConnectivity = $1 },
-        value("alternativeSources", "URLs tried in order when the first fails.", default: [], TextList.self) {
+        value("alternativeSources", "URLs to try in order when the first one fails.", default: [], TextList.self) {
             $0.network.alternativeSources = $1.texts
         },
         number(
-            "hedgeAfter", "Seconds after which the next source is begun beside one that has not answered.",
+            "hedgeAfter",
+            "The time after which the next source is started beside one that has not answered, in seconds.",
             default: nil, from: 0, to: 86_400
         ) { $0.network.hedgeAfter = $1 },
         value(
-            "integrity", "Digests of which the bytes must have one, as in Subresource Integrity.", Integrity.self
+            "integrity", "Digests, as in Subresource Integrity, one of which the bytes must have.", Integrity.self
         ) { $0.lookup.integrity = $1 },
-        value("onFailureImage", "A path or URL that stands in when everything failed.", KeyText.self) {
+        value("onFailureImage", "A path or URL of an image to use when everything failed.", KeyText.self) {
             $0.network.onFailureImage = $1.text
         },
     ]
@@ -337,14 +343,6 @@ extension ImageOptions: WireValue {
                 path: "scope", message: "names one user, and credentialScope \"shared\" means all: give one of them")
         }
         return ImageOptions(options)
-    }
-}
-
-extension JSONLiteral {
-    /// The members of `schema` before ours.
-    func merging(_ schema: JSONLiteral) -> JSONLiteral {
-        guard case .object(let members) = self else { return self }
-        return schema.adding(members)
     }
 }
 

@@ -7,7 +7,7 @@ extension StorageExpiration: WireValue {
 
     private static var definition: JSONLiteral {
         [
-            "description": "How long an entry lives; a negative number means for ever.",
+            "description": "How long an entry is kept; a negative number means for ever.",
             "oneOf": [
                 ["type": "string", "enum": ["never", "expired"]],
                 alternative("seconds", ["type": "number"]), alternative("days", ["type": "number"]),
@@ -164,7 +164,8 @@ struct HeaderFields: WireValue {
             let separators = Set("()<>@,;:\\\"/[]?={} \t".utf8)
             let isToken = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !separators.contains($0) }
             guard isToken, isHeaderText(text) else {
-                throw Mismatch(path: name, message: "is no header field: a control character or separator is in it")
+                throw Mismatch(
+                    path: name, message: "is not a header field: it contains a control character or a separator")
             }
             guard !framing.contains(name.lowercased()) else {
                 throw Mismatch(

@@ -8,7 +8,7 @@ struct ProbeReply: WireObject {
     static let name = "ProbeResult"
 
     static let fields: [WireField<ProbeReply>] =
-        facts + WireField.displayedSize({ $0.found.probe }, "left out when its start does not tell")
+        facts + WireField.displayedSize({ $0.found.probe }, "left out when the first kilobytes do not show it")
 
     private static let facts: [WireField<ProbeReply>] = [
         WireField(
@@ -18,35 +18,37 @@ struct ProbeReply: WireObject {
         .text("mimeType", "The media type of the format.") { $0.found.probe.format.mimeType },
         .count("width", "Pixels across, as coded.") { $0.found.probe.width },
         .count("height", "Pixels down, as coded.") { $0.found.probe.height },
-        .countOrNull("orientation", "How it is to be turned, 1 to 8 as in EXIF; null when its start does not tell.") {
+        .countOrNull("orientation", "The orientation, 1 to 8 as in EXIF; null when the first kilobytes do not show it.")
+        {
             $0.found.probe.orientation
         },
-        .countOrNull("frameCount", "Pictures of an animation or pages; null when its start does not tell.") {
+        .countOrNull("frameCount", "The number of frames or pages; null when the first kilobytes do not show it.") {
             $0.found.probe.frameCount
         },
         WireField(
             .frameSeconds,
-            "How long each frame of an animation is shown, in seconds; left out when its start does not tell.",
+            "How long each frame of an animation is shown, in seconds; left out when the first kilobytes do not show it.",
             frameSecondsSchema, isOptional: true
         ) {
             if let timing = $0.found.probe.timing { $1.field(frameSeconds: timing.delays) }
         },
         WireField(
-            "loopCount", "How often an animation is played, 0 for ever; left out when its start does not tell.",
+            "loopCount",
+            "How often an animation is played, 0 for ever; left out when the first kilobytes do not show it.",
             countSchema, isOptional: true
         ) {
             if let timing = $0.found.probe.timing { $1.field("loopCount", timing.loopCount) }
         },
         WireField(
-            "hasAlpha", "Whether it may be transparent; null when its start does not tell.",
+            "hasAlpha", "Whether the image may be transparent; null when the first kilobytes do not show it.",
             ["type": ["boolean", "null"]]
         ) {
             $1.key("hasAlpha")
             if let flag = $0.found.probe.hasAlpha { $1.write(flag) } else { $1.writeNull() }
         },
-        .countOrNull("byteCount", "Its size in bytes; null when its server does not say.") { $0.found.byteCount },
+        .countOrNull("byteCount", "The size in bytes; null when the server does not say.") { $0.found.byteCount },
         WireField(
-            "cacheType", "Where it was looked at; none for its source.",
+            "cacheType", "The tier that was read; none for the source.",
             ["type": "string", "enum": .array(CacheType.allCases.map { .string($0.rawValue) })]
         ) { $1.field("cacheType", $0.found.cacheType.rawValue) },
     ]

@@ -10,7 +10,7 @@ extension ProcessorField {
             required: ["radius"], examples: ["blur:4"]
         ) { .blur(try Blur(radius: try Member.required(try Member.number($0, "radius"), "radius"))) },
         ProcessorField(
-            "sharpen", "Adds the difference to a blurred image, as often as amount says.",
+            "sharpen", "Sharpens the image: adds its difference from a blurred copy, multiplied by amount.",
             [("radius", Member.range(0, 500)), ("amount", Member.range(0, 10))], examples: ["sharpen:2,2"]
         ) {
             .sharpen(
@@ -18,12 +18,13 @@ extension ProcessorField {
                     radius: try Member.number($0, "radius") ?? 1, amount: try Member.number($0, "amount") ?? 1))
         },
         ProcessorField(
-            "pixelate", "Makes squares of one colour, with sides of that size, of the image.",
+            "pixelate", "Turns the image into squares of a single colour with sides of that size.",
             [("size", Member.length.described(as: "The side of a square, in pixels."))], required: ["size"],
             examples: ["pixelate:10"]
         ) { .pixelate(try Pixelate(size: try Member.required(try Member.number($0, "size"), "size"))) },
         ProcessorField(
-            "overlay", "Lays a colour over the image: fraction 0 for the plain colour, 1 for the plain image.",
+            "overlay",
+            "Lays a colour over the image; fraction is how much of the image stays: 0 for only the colour, 1 for only the image.",
             [("color", Member.colorSchema), ("fraction", Member.fraction)], required: ["color"],
             examples: ["overlay:06c,0.5"]
         ) {
@@ -33,7 +34,7 @@ extension ProcessorField {
                     fraction: try Member.number($0, "fraction") ?? 0.5))
         },
         ProcessorField(
-            "tint", "Gives everything that is not transparent the colour.", [("color", Member.colorSchema)],
+            "tint", "Gives everything that is not transparent a single colour.", [("color", Member.colorSchema)],
             required: ["color"], examples: ["tint:06c"]
         ) { .tint(try Member.required(try Member.color($0, "color"), "color")) },
         ProcessorField(
@@ -51,10 +52,12 @@ extension ProcessorField {
                     inputEV: try Member.number($0, "inputEV") ?? 0))
         },
         ProcessorField(
-            "gamma", "Makes the middle tones lighter, above 1, or darker: each sample to the power of 1/gamma.",
+            "gamma", "Makes midtones lighter (above 1) or darker (below 1): raises each sample to the power 1/gamma.",
             [("gamma", Member.range(0.01, 10))], required: ["gamma"], examples: ["gamma:2.2", "gamma:0.5"]
         ) { .gamma(try Gamma(gamma: try Member.required(try Member.number($0, "gamma"), "gamma"))) },
-        ProcessorField("blackWhite", "Makes greys of the image.", [], examples: ["blackWhite"]) { _ in .blackWhite },
+        ProcessorField("blackWhite", "Turns the image into shades of grey.", [], examples: ["blackWhite"]) { _ in
+            .blackWhite
+        },
         ProcessorField(
             "border", "Draws a line along the edges, inside the image.",
             [
@@ -69,7 +72,7 @@ extension ProcessorField {
                     radius: try Member.radius($0) ?? .pixels(0), corners: try Member.corners($0) ?? .all))
         },
         ProcessorField(
-            "blend", "Mixes the image with a colour below it.",
+            "blend", "Blends the image with a colour below it.",
             [
                 ("mode", Member.names(BlendMode.self)), ("alpha", Member.fraction),
                 ("backgroundColor", Member.colorSchema),
@@ -81,7 +84,7 @@ extension ProcessorField {
                     alpha: try Member.number($0, "alpha") ?? 1, background: try Member.color($0, "backgroundColor")))
         },
         ProcessorField(
-            "compositing", "Lays the image over a colour, as Porter and Duff have it.",
+            "compositing", "Composites the image over a colour by an operation of Porter and Duff.",
             [
                 ("operation", Member.names(CompositingOperation.self)), ("alpha", Member.fraction),
                 ("backgroundColor", Member.colorSchema),
@@ -94,16 +97,17 @@ extension ProcessorField {
         },
         ProcessorField(
             "watermark",
-            "Lays another picture over the image: a PNG, JPEG, WebP or GIF of 256 KiB at most. scale is its width as a part of that of the image; without it, and where it fits between the margins, it has its own size.",
+            "Lays another picture over the image: a PNG, JPEG, WebP or GIF of at most 256 KiB. scale is its width as a fraction of the image's width; without it, the picture has its own size where that fits between the margins.",
             [
                 ("data", Base64Bytes.schema.described(as: "The file of the picture, in base64.")),
                 (
                     "gravity",
-                    Member.names(Gravity.self).described(as: "Where it lies; at the bottom right when left out.")
+                    Member.names(Gravity.self).described(
+                        as: "Where the picture is placed; at the bottom right when left out.")
                 ),
-                ("opacity", Member.fraction.described(as: "1 for the picture as it is, and when left out.")),
-                ("margin", Member.range(0, 65_535).described(as: "The pixels between it and the edges.")),
-                ("scale", Member.fraction.described(as: "Its width as a part of that of the image.")),
+                ("opacity", Member.fraction.described(as: "From 0 to 1; 1, the picture as it is, when left out.")),
+                ("margin", Member.range(0, 65_535).described(as: "The distance from the edges, in pixels.")),
+                ("scale", Member.fraction.described(as: "Its width as a fraction of the image's width.")),
             ], required: ["data"],
             examples: [
                 "watermark:gravity=topLeft,margin=6,scale=0.3,data=\(watermarkExample)",
@@ -111,7 +115,7 @@ extension ProcessorField {
             ]
         ) { .watermark(try Member.watermark($0)) },
         ProcessorField(
-            "format", "Writes the result in a format.",
+            "format", "Converts the result to a format.",
             [("to", Member.formatSchema), ("quality", Member.range(1, 100))], required: ["to"],
             examples: ["format:webp,80"]
         ) {

@@ -6,12 +6,12 @@ extension ProcessorField {
     /// The processors that change sizes and shapes.
     static let geometry: [ProcessorField] = [
         ProcessorField(
-            "downsample", "Shrinks the image while it is decoded until it lies within the size; never enlarges it.",
+            "downsample", "Shrinks the image while it is decoded, to fit within the size; never enlarges it.",
             Member.size, required: ["width", "height"], examples: ["downsample:90x60"]
         ) { .downsample(try Member.size($0)) },
         ProcessorField(
             "resize",
-            "Gives the image another size: stretched (none), within it (aspectFit) or covering it (aspectFill). With one side given, the other follows. With a focus, what exceeds the size is cut off around that point.",
+            "Resizes the image: stretched to the size (none), fitting within it (aspectFit) or covering it (aspectFill). With only one side given, the other follows from the shape. With a focus, aspectFill crops around that point.",
             [
                 ("width", Member.length), ("height", Member.length), ("mode", Member.names(ResizeMode.self)),
                 ("upscale", Bool.schema), ("kernel", Member.names(ResizeKernel.self)), ("focus", Member.point),
@@ -33,7 +33,7 @@ extension ProcessorField {
         },
         ProcessorField(
             "crop",
-            "Takes a part of the image; its middle, unless anchor says otherwise: by what is cut off, or by the pixels (smart, entropy). With x or y, the rectangle with that corner, which must lie within the image. With the unit fraction, lengths are parts of the sides.",
+            "Crops the image to its middle, or as anchor says: at a side, or by content (smart, entropy). With x or y, crops to the rectangle with that corner, which must lie within the image. With the unit fraction, lengths are fractions of the sides.",
             [
                 ("width", Member.length), ("height", Member.length), ("anchor", Member.anchorSchema),
                 ("x", Member.range(0, 65_535).described(as: "The left edge of the part, from that of the image.")),
@@ -44,7 +44,7 @@ extension ProcessorField {
         ) { .crop(try Member.crop($0)) },
         ProcessorField(
             "pad",
-            "Makes the image fit within the size and lays it on a ground of exactly that size, which is transparent unless backgroundColor is given.",
+            "Fits the image within the size and places it on a canvas of exactly that size, which is transparent unless backgroundColor is given.",
             Member.size + [
                 ("backgroundColor", Member.colorSchema), ("gravity", Member.names(Gravity.self)),
                 ("upscale", Bool.schema),
@@ -58,11 +58,11 @@ extension ProcessorField {
         },
         ProcessorField(
             "trim",
-            "Removes margins of the colour of the first pixel; tolerance is the largest difference in a channel of 255 that counts as the same. An image of one colour stays as it is.",
+            "Removes margins that have the colour of the first pixel; differences in a channel up to tolerance, of 255, count as the same colour. An image of a single colour stays as it is.",
             [("tolerance", Member.range(0, 255))], examples: ["trim"]
         ) { .trim(try Trim(tolerance: try Member.number($0, "tolerance") ?? 10)) },
         ProcessorField(
-            "flip", "Exchanges left and right (horizontal), top and bottom (vertical), or both.",
+            "flip", "Mirrors the image: left to right (horizontal), top to bottom (vertical), or both.",
             [("horizontal", Bool.schema), ("vertical", Bool.schema)],
             examples: ["flip:horizontal", "flip:vertical"]
         ) {
@@ -72,7 +72,7 @@ extension ProcessorField {
                     vertical: try Member.flag($0, "vertical") ?? false))
         },
         ProcessorField(
-            "rotate", "Turns the image clockwise by degrees; or, with auto, only as its EXIF orientation says.",
+            "rotate", "Rotates the image clockwise by degrees; or, with auto, only as its EXIF orientation says.",
             [("degrees", ["type": "number"]), ("auto", Bool.schema)], examples: ["rotate:90", "rotate:20"]
         ) { view in
             if let degrees = try Member.number(view, "degrees") { return .rotate(try .byDegrees(degrees)) }
@@ -82,7 +82,7 @@ extension ProcessorField {
             return .rotate(.auto)
         },
         ProcessorField(
-            "roundCorner", "Makes the corners round, and transparent unless backgroundColor is given.",
+            "roundCorner", "Rounds the corners; outside them the image is transparent unless backgroundColor is given.",
             [
                 ("radius", Member.radius), ("corners", Member.cornersSchema),
                 ("targetSize", Member.object(Member.size, required: ["width", "height"])),
@@ -107,7 +107,7 @@ extension ProcessorField {
         },
         ProcessorField(
             "circle",
-            "Cuts out the largest circle around the middle; with a diameter, of the image made to cover that. Around it is backgroundColor, or nothing.",
+            "Crops the image to the largest circle around its middle; with a diameter, after resizing the image to cover it. Outside the circle is backgroundColor, or nothing.",
             [("diameter", Member.length), ("backgroundColor", Member.colorSchema)],
             examples: ["circle", "circle:60,fc0"]
         ) {

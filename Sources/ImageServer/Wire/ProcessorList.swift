@@ -67,7 +67,7 @@ extension ImageProcessor: WireValue {
     /// The schema that ``schema`` refers to, generated from the table.
     private static var definition: JSONLiteral {
         [
-            "description": "One step of the making of an image: an object with one member, the processor's name.",
+            "description": "One processing step: an object with one member, the name of the processor.",
             "oneOf": .array(
                 ProcessorField.all.map { field in
                     [

@@ -55,7 +55,7 @@ enum ProcessorMember {
             let name = String(decoding: name, as: UTF8.self)
             guard members.contains(name) || isIgnored(name) else {
                 throw members.isEmpty
-                    ? Mismatch(path: name, message: "is no parameter; there are none")
+                    ? Mismatch(path: name, message: "is not a parameter; there are none")
                     : .unknown(name, among: members, what: "parameter")
             }
         }

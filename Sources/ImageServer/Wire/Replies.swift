@@ -14,7 +14,7 @@ struct RemoveReply: WireObject {
         },
         .flag("memory", "Whether something was removed from memory.") { $0.removed.memory },
         .flag("disk", "Whether something was removed from disk.") { $0.removed.disk },
-        .flag("leased", "Whether a path that was lent out went before its time.") { $0.removed.leased },
+        .flag("leased", "Whether a path was removed before its lease ended.") { $0.removed.leased },
     ]
 }
 
@@ -55,7 +55,7 @@ struct CachePathReply: WireObject {
 }
 
 /// What the member `leased` of a result with a path says.
-let notLent = "False when the path is not lent, for what is lent has used its half of the limit."
+let notLent = "False when the path could not be leased, because leases already use half of the size limit."
 
 /// The sizes of a cache.
 struct SizeReply: WireObject {
@@ -71,7 +71,7 @@ struct SizeReply: WireObject {
     static let fields: [WireField<SizeReply>] = [
         WireField(
             "disk",
-            "Entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of files that are no longer in the cache and go when their leases end, of the disk tier.",
+            "The disk tier: entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of removed files that wait for their leases to end.",
             tier
         ) {
             let tier = $0.sizes.disk
@@ -105,7 +105,7 @@ struct ClearReply: WireObject {
     static let fields: [WireField<ClearReply>] = [
         .count("count", "Entries removed.") { $0.removal.count },
         .count(.byteCount, "Bytes freed.") { $0.removal.bytes },
-        .count("leased", "About how many paths that were lent out went before their time.") { $0.removal.leased },
+        .count("leased", "About how many paths were removed before their leases ended.") { $0.removal.leased },
     ]
 }
 
@@ -127,31 +127,31 @@ struct StatsReply: WireObject {
     static let fields: [WireField<StatsReply>] = [
         .count("memoryHits", "Images answered from memory.", \.statistics.memoryHits),
         .count("diskHits", "Images answered from disk.", \.statistics.diskHits),
-        .count("misses", "Images that no cache had.", \.statistics.misses),
-        .count("merged", "Callers that joined work under way.", \.statistics.merged),
+        .count("misses", "Images that were in no cache.", \.statistics.misses),
+        .count("merged", "Requests that joined running work.", \.statistics.merged),
         .count("downloads", "Downloads that ended well.", \.statistics.downloads),
         .count(
-            "sharedDownloads", "Images that another process had downloaded while this one waited for it.",
+            "sharedDownloads", "Images that this process waited for while another one downloaded them.",
             \.statistics.sharedDownloads),
         .count("failedDownloads", "Downloads that failed or were cancelled.", \.statistics.failedDownloads),
         .count("downloadedBytes", "Bytes of bodies received.", \.statistics.downloadedBytes),
-        .count("runningDownloads", "Downloads under way.", \.statistics.runningDownloads),
+        .count("runningDownloads", "Downloads that are running.", \.statistics.runningDownloads),
         .count(
-            "stalledDownloads", "Those of them whose servers have said nothing for a second.",
+            "stalledDownloads", "Running downloads whose servers have sent nothing for a second.",
             \.statistics.stalledDownloads),
         .count(
             "waitingDownloads", "Downloads waiting for their turn, or for another process that downloads the same.",
             \.statistics.waitingDownloads),
-        .count("evictions", "Images evicted from disk for their size.", \.statistics.evictions),
+        .count("evictions", "Images evicted from disk to stay within its limit.", \.statistics.evictions),
         .count(
-            "damagedFiles", "Images taken out because their files had been changed by another program.",
+            "damagedFiles", "Images removed because another program had changed their files.",
             \.statistics.damagedFiles),
         .count(
-            "rememberedFailures", "Failures that are remembered, and repeated without asking.",
+            "rememberedFailures", "Remembered failures, which are repeated without asking the server.",
             \.statistics.rememberedFailures),
         WireField(
             "notStored",
-            "Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for, and the originals of made images.",
+            "Loaded images that should have been kept but no tier keeps, by reason; including those that nobody waited for, and originals of processed images.",
             ["type": "object", "additionalProperties": countSchema]
         ) {
             let counts = $0.statistics.notStored
@@ -164,10 +164,10 @@ struct StatsReply: WireObject {
                 }
             }
         },
-        .count("requestsInFlight", "Requests being worked on.") { $0.requestsInFlight },
+        .count("requestsInFlight", "Requests that have not been answered yet.") { $0.requestsInFlight },
         WireField(
             "output",
-            "What is made for the client and not yet read by it: the bytes held, their limit (outputLimit), and how often requests had to wait for the client to read.",
+            "Output that the client has not read yet: the bytes held, their limit (outputLimit), and how often requests had to wait for the client to read.",
             .object(
                 ofAll: [("heldBytes", countSchema)] + RenamedMember.bytesLimit.properties(countSchema)
                     + [("waits", countSchema)])
@@ -185,7 +185,7 @@ struct StatsReply: WireObject {
             $1.write($0.uptime)
         },
         WireField(
-            "latency", "How long requests took from being read to being answered, by method.",
+            "latency", "The time from reading to answering requests, by method.",
             ["type": "object", "additionalProperties": LatencyReply.schema]
         ) { reply, writer in
             writer.key("latency")

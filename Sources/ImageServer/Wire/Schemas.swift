@@ -1,3 +1,5 @@
+internal import JSONRPC
+
 /// The schemas of fields that many results share.
 let textSchema: JSONLiteral = ["type": "string"]
 let textOrNullSchema: JSONLiteral = ["type": ["string", "null"]]

@@ -82,7 +82,7 @@ struct Mismatch: Error {
         let list = names.isEmpty ? "there are none" : "the \(what)s are \(names.joined(separator: ", "))"
         let hint = nearest.map { "did you mean \"\($0)\"?" } ?? "\(list)."
         return Mismatch(
-            path: name.excerpt, message: "is no \(what); \(hint)", suggestion: nearest,
+            path: name.excerpt, message: "is not a known \(what); \(hint)", suggestion: nearest,
             unknown: (name: name.excerpt, what: what))
     }
 

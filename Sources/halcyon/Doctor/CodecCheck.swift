@@ -55,7 +55,7 @@ struct CodecCheck {
         guard let reply else { return "The engine has ended." }
         if reply.isError {
             // Errors name the image by its URL, which here is the picture itself.
-            return (reply.message ?? "There is no reason.").replacing(url.excerpt, with: "a small picture")
+            return (reply.message ?? "It gave no reason.").replacing(url.excerpt, with: "a small picture")
         }
         guard let document = try? JSONDocument(parsing: reply.text) else { return "The answer cannot be read." }
         let format = document.root.member("format")?.string

@@ -16,7 +16,7 @@ struct SizeCommand: ParsableCommand {
 /// Removes expired images, or all.
 struct CleanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "clean", abstract: "Remove the images whose time is over; with --all, all of them.")
+        commandName: "clean", abstract: "Remove the expired images; with --all, all images.")
 
     @Flag(help: "Remove every image.")
     var all = false
@@ -38,9 +38,9 @@ struct CleanCommand: ParsableCommand {
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Read every file of a cache, and mend what does not agree with its index.",
-        discussion: "Ends with 1 when anything was wrong, mended or not.")
+        discussion: "Ends with 1 when anything was wrong, repaired or not.")
 
-    @Flag(help: "Change nothing, only tell.")
+    @Flag(help: "Change nothing, only report.")
     var dryRun = false
 
     @OptionGroup var session: SessionOptions

@@ -8,7 +8,7 @@ struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ls", abstract: "List the images of a cache: size, dimensions, format, last use and key.")
 
-    @Option(help: "Only those whose key begins so.")
+    @Option(help: "Only those whose keys begin with this.")
     var prefix: String?
 
     @Option(help: "Only those from this host.")
@@ -17,10 +17,10 @@ struct ListCommand: ParsableCommand {
     @Option(help: "Only those of this format.", completion: .list(ImageFormat.allCases.map(\.rawValue)))
     var format: String?
 
-    @Option(help: "Only those that were stored at least so many seconds ago.")
+    @Option(help: "Only those stored at least that many seconds ago.")
     var minAge: Int?
 
-    @Option(help: "Only those that were stored at most so many seconds ago.")
+    @Option(help: "Only those stored at most that many seconds ago.")
     var maxAge: Int?
 
     @Option(
@@ -145,7 +145,7 @@ struct InfoCommand: ParsableCommand {
 struct RemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Remove images from the cache.",
-        discussion: "What is not there is told, and counts as a failure.")
+        discussion: "An image that is not there is reported, and counts as a failure.")
 
     @Argument(
         help: "Keys; - reads them from standard input, one a line.", completion: .custom(CachedKeys.completions))

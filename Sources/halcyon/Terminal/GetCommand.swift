@@ -17,7 +17,7 @@ struct GetCommand: ParsableCommand {
 
     @Option(
         name: [.short, .long],
-        help: "Copy the image there: a file, whose name tells the format, a folder, or - for standard output.",
+        help: "Copy the image there: to a file, whose name sets the format, to a folder, or with - to standard output.",
         completion: .file())
     var output: String?
 
@@ -38,7 +38,7 @@ struct GetCommand: ParsableCommand {
         let isSingle = urls.count == 1 && urls != ["-"]
         if key != nil, !isSingle { throw ValidationError("--key is for a single URL.") }
         if change.quality != nil, change.format == nil, output.flatMap(OutputPlace.format) == nil {
-            throw ValidationError("--quality needs a format: give --format, or an --output whose name tells it.")
+            throw ValidationError("--quality needs a format: give --format, or an --output whose suffix names it.")
         }
         guard output == OutputPlace.stream else { return }
         if !isSingle { throw ValidationError("Only a single image can be written to standard output.") }

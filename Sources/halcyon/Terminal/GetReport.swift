@@ -42,7 +42,8 @@ struct GetReport {
             let shown = try place?.take(path, from: urls[number]) ?? path
             if !json, shown != OutputPlace.stream { printToStdout(Array((shown + "\n").utf8)) }
             if place == nil, let reason = reply.notStored {
-                let sentence = "its file will go soon, for the cache does not keep it (\(reason)); --output copies it"
+                let sentence =
+                    "its file will be removed soon, because the cache does not keep it (\(reason)); --output copies it"
                 complain("\(urls[number].forTerminal): \(sentence)")
             }
         } catch {
@@ -63,7 +64,7 @@ struct GetReport {
 extension Dialogue.Reply {
     /// The error message, with its hint when there is one.
     func complaint(about thing: String) -> String {
-        guard let message else { return "\(thing.forTerminal): there is no file of it." }
+        guard let message else { return "\(thing.forTerminal): it has no file." }
         guard let hint, !message.hasSuffix(hint) else { return message.forTerminal }
         return (message + " " + hint).forTerminal
     }

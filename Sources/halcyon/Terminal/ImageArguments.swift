@@ -5,14 +5,14 @@ internal import JSONRPC
 
 /// The arguments of the commands that load images.
 struct ImageArguments: ParsableArguments {
-    @Flag(help: "Load it anew, whatever is cached.")
+    @Flag(help: "Load it again, whatever is cached.")
     var refresh = false
 
     @Flag(help: "Answer from the cache only.")
     var onlyCached = false
 
     @Option(
-        help: "Whether what is cached is checked with its server: never, ifExpired, always or http.",
+        help: "When a cached image is revalidated with its server: never, ifExpired, always or http.",
         completion: .list(Revalidation.allCases.map(\.rawValue)))
     var revalidate: String?
 
@@ -26,11 +26,11 @@ struct ImageArguments: ParsableArguments {
 
     func validate() throws {
         for header in header where header.firstIndex(of: ":") == nil {
-            throw ValidationError("--header wants 'Name: value', not '\(header)'.")
+            throw ValidationError("--header takes 'Name: value', not '\(header)'.")
         }
         for option in option {
             guard let sign = option.firstIndex(of: "="), sign != option.startIndex else {
-                throw ValidationError("--option wants name=JSON, not '\(option)'.")
+                throw ValidationError("--option takes name=JSON, not '\(option)'.")
             }
         }
     }

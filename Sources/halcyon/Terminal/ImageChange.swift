@@ -4,7 +4,7 @@ internal import ImageEngine
 /// The arguments that say how an image is changed. Processors take sizes in pixels, and a format by its name: what is given
 /// otherwise is found out from the image as it is.
 struct ImageChange: ParsableArguments {
-    @Option(help: "Cut a part out of its middle, as WIDTHxHEIGHT in pixels. Done first.")
+    @Option(help: "Crop it to its middle, as WIDTHxHEIGHT in pixels. Done first.")
     var crop: PixelBox?
 
     @Option(
@@ -14,7 +14,7 @@ struct ImageChange: ParsableArguments {
             """)
     var resize: ImageSize?
 
-    @Option(help: "Turn it clockwise by so many degrees. Done after --resize.")
+    @Option(help: "Rotate it clockwise by that many degrees. Done after --resize.")
     var rotate: Double?
 
     @Option(
@@ -35,7 +35,7 @@ struct ImageChange: ParsableArguments {
 
     func validate() throws {
         if let quality, !(1...100).contains(quality) {
-            throw ValidationError("--quality wants a number from 1 to 100, not \(quality).")
+            throw ValidationError("--quality takes a number from 1 to 100, not \(quality).")
         }
     }
 

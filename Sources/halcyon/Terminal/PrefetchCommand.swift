@@ -7,12 +7,12 @@ internal import Terminal
 struct PrefetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prefetch", abstract: "Load the images of a list into the cache.",
-        discussion: "What is cached already is left alone; what fails is told, and the rest goes on.")
+        discussion: "Images that are already cached are skipped; failures are reported, and the others continue.")
 
     @Argument(help: "A file with one URL a line; - for standard input. Lines that begin with # are left out.")
     var file: String
 
-    @Option(help: "Downloads at once. Default: as many as the downloader allows.")
+    @Option(help: "The largest number of downloads at the same time. Default: as many as the downloader allows.")
     var maxConcurrent: Int?
 
     @Flag(name: [.short, .long], help: "No progress bar.")

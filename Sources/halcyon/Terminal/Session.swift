@@ -60,7 +60,7 @@ struct SessionOptions: ParsableArguments {
     }
 }
 
-/// The exit codes of commands: 0 when all is done, 1 when some of it failed, 2 when the command line was wrong.
+/// The exit codes of commands: 0 when everything worked, 1 when something failed, 2 when the command line was wrong.
 enum Ending {
     static let failed = ExitCode(1)
 }

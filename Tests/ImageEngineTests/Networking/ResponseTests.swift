@@ -102,7 +102,7 @@ import Testing
 
     @Test(arguments: [200, 203, 204, 205])
     func answerWithoutABodySaysThatItHasNone(_ status: Int) async throws {
-        guard case .badData("There is not a single byte.", _, _) = try await failure(.reply(status, [:], [])) else {
+        guard case .badData("It is empty.", _, _) = try await failure(.reply(status, [:], [])) else {
             Issue.record("something else is said of \(status)")
             return
         }

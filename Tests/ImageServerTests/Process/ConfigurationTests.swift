@@ -130,7 +130,7 @@ struct ConfigurationTests {
             let missing = try errors("--\(flag) \(scratch.path)/none.txt")
             #expect(missing.contains("\(scratch.path)/none.txt"), "\(missing)")
             #expect(missing.contains("cannot be read: No such file") && missing.contains(words), "\(missing)")
-            #expect(try errors("--\(flag) \(scratch.path)").contains("is no regular file"))
+            #expect(try errors("--\(flag) \(scratch.path)").contains("is not a regular file"))
             #expect(try errors("--\(flag) \(scratch.path)/empty").isEmpty)
         }
     }

@@ -8,7 +8,7 @@ export const ErrorCode: Readonly<{
   invalidRequest: -32600;
   /** The server has no method of that name. */
   methodNotFound: -32601;
-  /** A parameter is missing, unknown, or of the wrong kind. */
+  /** A parameter is missing, unknown, or of the wrong type. */
   invalidParams: -32602;
   /** Something went wrong inside the server. */
   internalError: -32603;
@@ -16,7 +16,7 @@ export const ErrorCode: Readonly<{
   requestCancelled: -32800;
   /** The server is shutting down. */
   serverCancelled: -32802;
-  /** The bytes are no image the engine can read, or are cut off. */
+  /** The bytes are not an image that the engine can read, or they are cut off. */
   badData: 10000;
   /** A 304 came to a request that carried no validator. */
   notModified: 10001;
@@ -26,15 +26,15 @@ export const ErrorCode: Readonly<{
   notCached: 10003;
   /** A processor could not do its work, or there is no codec worker. */
   processingFailed: 10004;
-  /** A limit was passed; data.limit names it. */
+  /** A limit was exceeded; data.limit names it. */
   limitExceeded: 10005;
-  /** What was downloaded is not what dataModifier takes it for. */
+  /** The downloaded bytes are not what dataModifier expects. */
   dataModifyingFailed: 10006;
-  /** The text is no URL that may be loaded. */
+  /** The text is not a URL that may be loaded. */
   invalidURL: 20000;
-  /** The server could not be reached, or left early. */
+  /** The server could not be reached, or closed the connection early. */
   connectionFailed: 20001;
-  /** Nothing came for too long, or the whole took too long. */
+  /** No bytes came for too long, or the whole request took too long. */
   timedOut: 20002;
   /** The certificate or the handshake failed. */
   tlsFailed: 20003;

@@ -3,7 +3,7 @@
 /** An event that can be subscribed to. */
 export type EventName = "cache/didClean" | "image/didChange" | "activity/didChange" | "download/didFinish" | "log";
 
-/** Images went from a disk tier because their time was over or room was needed; never for remove or clear. */
+/** Images left a disk tier because they had expired or space was needed; not sent for remove or clear. */
 export interface CacheCleaned {
   /** The name of the cache. */
   cache: string;
@@ -27,7 +27,7 @@ export interface ImageChanged {
   path: string | null;
 }
 
-/** Downloads have been running for a while, or have stopped: what a sign of activity shows. */
+/** Downloads have been running for a while, or have stopped: for an activity indicator. */
 export interface ActivityChanged {
   /** Whether downloads are running. */
   active: boolean;
@@ -37,17 +37,17 @@ export interface ActivityChanged {
 
 /** Where the time of a transfer went, in seconds. */
 export interface DownloadTimings {
-  /** Seconds for the name. */
+  /** Seconds for resolving the name. */
   dns: number;
   /** Seconds for the connection. */
   connect: number;
   /** Seconds for TLS. */
   tls: number;
-  /** Seconds to the first byte of the answer. */
+  /** Seconds to the first byte of the response. */
   firstByte: number | null;
 }
 
-/** A transfer has ended, well or not: once each, however many requests shared it. */
+/** A transfer has succeeded or failed: one event each, however many requests shared it. */
 export interface DownloadFinished {
   /** The URL. */
   url: string;
@@ -95,13 +95,13 @@ export interface LogLine {
 
 /** The events there are, by name, with what each brings. */
 export interface CacheEvents {
-  /** Images went from a disk tier because their time was over or room was needed; never for remove or clear. */
+  /** Images left a disk tier because they had expired or space was needed; not sent for remove or clear. */
   "cache/didClean": CacheCleaned;
   /** An image was answered although it was stale (stale-while-revalidate), and has been replaced since. */
   "image/didChange": ImageChanged;
-  /** Downloads have been running for a while, or have stopped: what a sign of activity shows. */
+  /** Downloads have been running for a while, or have stopped: for an activity indicator. */
   "activity/didChange": ActivityChanged;
-  /** A transfer has ended, well or not: once each, however many requests shared it. */
+  /** A transfer has succeeded or failed: one event each, however many requests shared it. */
   "download/didFinish": DownloadFinished;
   /** A line of the log, of the level that is logged or above; at most 100 in a second. */
   "log": LogLine;

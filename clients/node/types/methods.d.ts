@@ -42,8 +42,7 @@ import type { CacheSettings, ConfiguredSettings } from "./settings.js";
 /** The methods of the protocol; each is one of `Client`. */
 export abstract class Methods {
   /**
-   * Returns an image: from memory, else from disk, else from its URL, whence it is cached. A string or a URL stands for
-   * `{url}`.
+   * Returns an image from memory, from disk, or else from its URL, and caches it. A string or a URL stands for `{url}`.
    *
    * Calls for one URL that overlap cause one download. Rejects with the codes of `ErrorCode` from `badData` on.
    */
@@ -62,36 +61,36 @@ export abstract class Methods {
   /** Removes an image from the cache. A string stands for `{key}`. */
   remove(request: RemoveRequest | string, options?: CallOptions): Promise<RemoveResult>;
 
-  /** Tells whether an image is cached, and where; nothing is loaded. A string stands for `{key}`. */
+  /** Returns whether an image is cached, and in which tier; nothing is loaded. A string stands for `{key}`. */
   isCached(request: KeyRequest | string, options?: CallOptions): Promise<CacheState>;
 
-  /** Tells where an image is in the cache, or would be. A string stands for `{key}`. */
+  /** Returns the path at which an image is cached, or would be. A string stands for `{key}`. */
   cachePath(request: KeyRequest | string, options?: CallOptions): Promise<CachePath>;
 
-  /** Tells how many images a cache holds and how large they are, without walking a folder. */
+  /** Returns how many images a cache holds and how many bytes they take, without walking a folder. */
   calculateSize(request?: CacheRequest, options?: CallOptions): Promise<CacheSize>;
 
-  /** Loads an image and checks it; no cache is looked into or written. A string or a URL stands for `{url}`. */
+  /** Downloads an image and checks it; no cache is read or written. A string or a URL stands for `{url}`. */
   download(request: DownloadRequest | string | URL, options?: CallOptions): Promise<DownloadResult>;
 
   /**
-   * Tells format, size, orientation, frames and transparency of an image from its first kilobytes. A string or a URL
-   * stands for `{url}`.
+   * Returns the format, size, orientation, frame count and transparency of an image from its first kilobytes. A string
+   * or a URL stands for `{url}`.
    */
   probe(request: ProbeRequest | string | URL, options?: CallOptions): Promise<ProbeResult>;
 
-  /** Loads images into a cache before somebody wants them, behind all other downloads. */
+  /** Loads images into a cache ahead of time, behind all other downloads. */
   prefetch(request: PrefetchRequest, options?: CallOptions): Promise<PrefetchResult>;
 
   /**
-   * Cancels every retrieve, download and prefetch under way, or those that match all that is given. A string or a URL
-   * stands for `{url}`.
+   * Cancels every running retrieve, download and prefetch, or those that match all the conditions given. A string or a
+   * URL stands for `{url}`.
    *
    * Returns how many there were.
    */
   cancelAll(request?: CancelRequest | string | URL, options?: CallOptions): Promise<number>;
 
-  /** Starts no more downloads until resume; what is under way goes on, and what waits keeps its place. */
+  /** Starts no more downloads until resume; running ones continue, and waiting ones keep their place. */
   pause(what?: "all" | "prefetch", options?: CallOptions): Promise<PauseState>;
 
   /** Starts downloads again after pause. */
@@ -103,24 +102,25 @@ export abstract class Methods {
   /** Empties the memory tier of a cache. */
   clearMemory(request?: CacheRequest, options?: CallOptions): Promise<Cleared>;
 
-  /** Empties the disk tier of a cache; memory keeps its images as far as its limit goes. */
+  /** Empties the disk tier of a cache; memory keeps its images, within its limit. */
   clearDisk(request?: CacheRequest, options?: CallOptions): Promise<Cleared>;
 
   /**
-   * Forgets failures that are remembered, so that they are asked for again. A string or a URL stands for `{url}`.
+   * Forgets remembered failures, so that their URLs are tried again. A string or a URL stands for `{url}`.
    *
    * Returns how many there were.
    */
   forgetFailures(request?: ForgetRequest | string | URL, options?: CallOptions): Promise<number>;
 
-  /** Lists the failures that are remembered, and repeated without asking. */
+  /** Lists the remembered failures, which are repeated without asking the server. */
   listFailures(request?: CacheRequest, options?: CallOptions): Promise<RememberedFailure[]>;
 
-  /** Tells what the server has done since it started. */
+  /** Returns what the server has done since it started. */
   stats(options?: CallOptions): Promise<Stats>;
 
   /**
-   * Tells everything that is known of a cached image, without loading or prolonging it. A string stands for `{key}`.
+   * Returns everything that is known about a cached image, without loading it or extending its life. A string stands
+   * for `{key}`.
    *
    * Rejects with `notCached`.
    */
@@ -130,12 +130,12 @@ export abstract class Methods {
   listEntries(request?: ListRequest, options?: CallOptions): AsyncGenerator<EntryDetails, void, void>;
 
   /**
-   * Tells what retrieve would do now and why; nothing is loaded, prolonged or asked. A string or a URL stands for
+   * Returns what retrieve would do now and why; nothing is loaded, extended or asked. A string or a URL stands for
    * `{url}`.
    */
   explain(request: ExplainRequest | string | URL, options?: CallOptions): Promise<Explanation>;
 
-  /** Removes every image whose time is over. A path that is lent out stays valid. */
+  /** Removes every expired image. A leased path stays valid until its lease ends. */
   cleanExpired(request?: CacheRequest, options?: CallOptions): Promise<CleanResult>;
 
   /**
@@ -146,7 +146,7 @@ export abstract class Methods {
   verify(request?: VerifyRequest, options?: CallOptions): Promise<VerifyResult>;
 
   /**
-   * Changes the settings of a cache, or of the downloader, from now on; what is left out stays as it was.
+   * Changes the settings of a cache or of the downloader from now on; settings that are left out keep their values.
    *
    * Returns the settings in force; without a request it only tells. Rejects with `invalidParams`, which names the
    * setting, and then nothing has changed.

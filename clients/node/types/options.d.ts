@@ -18,27 +18,27 @@ export interface UntilDate {
   date: string;
 }
 
-/** How long an entry lives; a negative number means for ever. */
+/** How long an entry is kept; a negative number means for ever. */
 export type Expiration = "never" | "expired" | ForSeconds | ForDays | UntilDate;
 
 /** What an access does to the expiration: nothing, the time it had at first, or a new one. */
 export type ExpirationExtending = "none" | "cacheTime" | Expiration;
 
-/** How a processed image is written; as the result asks for by default. */
+/** How a processed image is written; by default as the result needs. */
 export interface CacheSerializer {
   /** With transparency PNG, opaque JPEG, animated as the original, unless given. */
   format?: "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff" | "bmp" | "ico" | "jxl";
   /** From 1 to 100. */
   quality?: number;
-  /** Without loss, where the format can. */
+  /** Compress without loss, where the format can. */
   lossless?: boolean;
-  /** Coarse first, where the format can. */
+  /** Show coarsely first while loading, where the format can. */
   progressive?: boolean;
   /** The colour below what is transparent. */
   background?: string;
   /** The largest file; quality is lowered until it is kept. */
   maxBytes?: number;
-  /** `true`: without EXIF and the like; `false`: with all of it, also where the picture was taken. */
+  /** `true` removes EXIF and similar metadata; `false` keeps all of it, including where the picture was taken. */
   stripMetadata?: boolean;
   /** Whether the colour profile is kept; it is, unless given. */
   profile?: "keep" | "sRGB";
@@ -81,11 +81,11 @@ export type QuestionName =
 
 /** A pause that doubles each time, from this many seconds. */
 export interface ExponentialInterval {
-  /** Seconds before the first, doubled each time. */
+  /** The first pause in seconds, doubled each time. */
   exponential: number;
 }
 
-/** Whether and when a failed download is tried again. */
+/** Whether and when to try a failed download again. */
 export interface Retry {
   /** How often it is tried again. */
   maxRetries?: number;
@@ -95,11 +95,11 @@ export interface Retry {
 
 /** Options of one call; what is left out has the server's default. */
 export interface ImageOptions {
-  /** Ignore the caches for reading; still write them. Default: false. */
+  /** Do not read from the caches, but write to them. Default: false. */
   forceRefresh?: boolean;
-  /** Look in memory only, then load. Default: false. */
+  /** Look in memory only, then download. Default: false. */
   fromMemoryCacheOrRefresh?: boolean;
-  /** Never load; what is not cached is the error notCached. Default: false. */
+  /** Never download; an image that is not cached is the error notCached. Default: false. */
   onlyFromCache?: boolean;
   /** Keep the image in memory only; the result has no path. Default: false. */
   cacheMemoryOnly?: boolean;
@@ -109,29 +109,29 @@ export interface ImageOptions {
   memoryCacheExpiration?: Expiration;
   /** How long the disk keeps the image. */
   diskCacheExpiration?: Expiration;
-  /** What an access does to the life in memory; as the cache is configured when left out. */
+  /** What an access does to the expiration in memory; as the cache is configured when left out. */
   memoryCacheAccessExtendingExpiration?: ExpirationExtending;
-  /** What an access does to the life on disk; as the cache is configured when left out. */
+  /** What an access does to the expiration on disk; as the cache is configured when left out. */
   diskCacheAccessExtendingExpiration?: ExpirationExtending;
   /** The extension of the cached file, instead of the format's. */
   forcedCacheFileExtension?: string;
   /** Read the bytes even when only the path was asked for. Default: false. */
   queryDataWhenInMemory?: boolean;
-  /** Keep the image in memory; else it is only answered. Default: true. */
+  /** Keep the image in memory; when false, memory does not keep it. Default: true. */
   memory?: boolean;
-  /** Another cache to look into before loading; what it has is stored here too. */
+  /** Another cache to search before downloading; what it has is stored here too. */
   originalCache?: string;
   /** Keep the original of a processed image too, so that more can be made of it. Default: true. */
   cacheOriginalImage?: boolean;
-  /** How a processed image is written; as the result asks for by default. */
+  /** How a processed image is written; by default as the result needs. */
   cacheSerializer?: CacheSerializer;
-  /** Take the first frame of an animation, as a still. Default: false. */
+  /** Use only the first frame of an animation, as a still. Default: false. */
   onlyLoadFirstFrame?: boolean;
-  /** Take one frame of an animation, by its number from 0, as a still. */
+  /** Use one frame of an animation, by its number from 0, as a still. */
   frame?: number;
-  /** Make an image of more than 15728640 pixels smaller, until it has so many. Default: false. */
+  /** Shrink an image of more than 15728640 pixels to that many. Default: false. */
   scaleDownLargeImages?: boolean;
-  /** What the lengths of processors are multiplied by: they are then in points, not pixels. Default: 1. */
+  /** The factor for the lengths of processors, which are then in points, not pixels. Default: 1. */
   scaleFactor?: number;
   /** Accepted for clients of other libraries: all frames are always kept. Default: false. */
   preloadAllAnimationData?: boolean;
@@ -140,107 +140,113 @@ export interface ImageOptions {
   /** Answer and keep the image only once all of it has been decoded; as the cache is configured when left out. */
   verifyDecode?: boolean;
   /**
-   * Answer with a ThumbHash, a BlurHash and the dominant colour too, made once and kept with the entry. Default: false.
+   * Also answer with a ThumbHash, a BlurHash and the dominant colour, computed once and kept with the entry. Default:
+   * false.
    */
   thumbHash?: boolean;
   /**
-   * The most pixels that a frame of an image to be processed may have; of a JPEG as it is shrunk on loading. Default:
-   * 50000000.
+   * The largest number of pixels in a frame of an image to process; for a JPEG, after shrinking while decoding.
+   * Default: 50000000.
    */
   maxPixels?: number;
-  /** The most frames that an image to be processed may have. Default: 2000. */
+  /** The largest number of frames of an image to process. Default: 2000. */
   maxFrames?: number;
-  /** The most pixels that all frames of it may have together. Default: 250000000. */
+  /** The largest number of pixels of all its frames together. Default: 250000000. */
   maxAnimationPixels?: number;
-  /** The most seconds that its processing may take. Default: 20. */
+  /** The longest time that processing may take, in seconds. Default: 20. */
   decodeSeconds?: number;
-  /** The most bytes that the entities of a drawing may add to it where they are used. Default: 1000000. */
+  /** The largest number of bytes that entities may add to an SVG where they are used. Default: 1000000. */
   maxEntityBytes?: number;
-  /** Seconds for which a path that is answered stays valid. Default: 60. */
+  /** The time that an answered path stays valid, in seconds. Default: 60. */
   lease?: number;
   /**
-   * Whether and when a stored image is checked with its server: never, ifExpired, always, or as its server says (http);
-   * as the cache is configured when left out.
+   * When a stored image is revalidated with its server: never, ifExpired, always, or as HTTP's rules say (http); as the
+   * cache is configured when left out.
    */
   revalidate?: "never" | "ifExpired" | "always" | "http";
   /**
-   * Seconds past its time for which a stored image stands in when its server cannot be asked; as far as the server
-   * allows it when left out.
+   * How long after expiring a stored image may be used when its server cannot be reached, in seconds; as long as the
+   * server allows when left out.
    */
   staleIfError?: number;
-  /** Load nothing from the network, and answer whatever is stored, also when its time is over. Default: false. */
+  /** Use nothing from the network, and answer what is stored, even if it has expired. Default: false. */
   offline?: boolean;
-  /** Seconds for which a failure that would come again is remembered; as the cache is configured when left out. */
+  /** How long a permanent failure is remembered, in seconds; as the cache is configured when left out. */
   negativeCache?: number;
-  /** Seconds to wait for the next bytes; as the downloader is configured when left out. */
+  /** The longest wait for the next bytes, in seconds; as the downloader is configured when left out. */
   timeout?: number;
-  /** Seconds until the image must be there, whatever it waits for; without end by default. */
+  /** The longest time for the whole request, in seconds; no limit by default. */
   deadline?: number;
-  /** The slowest that a download may be, over two timeouts; 0 for no such limit. Default: 100. */
+  /**
+   * The lowest permitted speed of a download, in bytes per second, measured over two timeouts; 0 for no limit. Default:
+   * 100.
+   */
   minBytesPerSecond?: number;
   /**
-   * Among downloads that wait, the higher goes first: 0 to 1, or veryLow, low, normal, high or veryHigh. Default: 0.5.
+   * The priority among waiting downloads, higher first: 0 to 1, or veryLow, low, normal, high or veryHigh. Default:
+   * 0.5.
    */
   downloadPriority?: number | "veryLow" | "low" | "normal" | "high" | "veryHigh";
   /** Prefetch into memory too; for prefetch only. Default: false. */
   alsoPrefetchToMemory?: boolean;
-  /** What becomes of the download when the last who waits for it is cancelled. Default: "abort". */
+  /** What happens to the download when the last request that waits for it is cancelled. Default: "abort". */
   onLastCancel?: "abort" | "finish";
-  /** A place that the image is for: a newer request for the same place cancels this one. */
+  /** The place that the image is for, such as a view: a newer request for the same place cancels this one. */
   slot?: string;
-  /** Share the download with others who want the same. Default: true. */
+  /** Share the download with other requests for the same image. Default: true. */
   merge?: boolean;
   /** Request headers. */
   headers?: Record<string, string>;
-  /** What the server is asked to do; POST when there is a body. Default: "GET". */
+  /** The HTTP method; POST when there is a body. Default: "GET". */
   method?: "GET" | "POST" | "PUT";
-  /** What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes. */
+  /** The body of a request other than GET: text, or bytes as base64; at most 1048576 bytes. */
   body?: string | ImageOptionsBodyBase64;
   /**
-   * What is done to what was downloaded before anything looks at it: base64 for text that stands for the image, also as
-   * a data URL.
+   * A transformation of the downloaded bytes before they are checked: base64 decodes text that encodes the image, also
+   * as a data URL.
    */
   dataModifier?: "base64";
   /** Credentials, sent to the host of the URL only. */
   authorization?: Authorization;
   /**
-   * A name for the user of the request, such as an account; what is loaded with credentials is kept apart by it instead
-   * of by the credentials, and outlasts a change of token.
+   * A name for the user of the request, such as an account. Images loaded with credentials are kept apart by this name
+   * instead of by the credentials, and so outlast a change of token.
    */
   scope?: string;
   /**
-   * Whether what is loaded with credentials is kept apart from what others load: separate, or shared with all. Default:
+   * Whether images loaded with credentials are kept apart by user (separate) or shared with everyone (shared). Default:
    * "separate".
    */
   credentialScope?: "separate" | "shared";
-  /** What the client is asked about this download, instead of what it said in initialize; an empty list for nothing. */
+  /**
+   * The questions that the client is asked about this download, instead of those named in initialize; an empty list for
+   * none.
+   */
   delegates?: QuestionName[];
-  /** Which redirects are followed: all, those to the same scheme, host and port, or none. Default: "follow". */
+  /** The redirects to follow: all, those to the same scheme, host and port, or none. Default: "follow". */
   redirect?: "follow" | "same-origin" | "none";
-  /** How many redirects are followed. Default: 10. */
+  /** The largest number of redirects to follow. Default: 10. */
   maxRedirects?: number;
   /** The largest body accepted, in bytes. Default: 134217728. */
   maxBytes?: number;
-  /** The status codes accepted; 200 to 399 but 206 by default. */
+  /** The status codes to accept; by default 200 to 399, except 206. */
   validStatusCodes?: number[];
-  /**
-   * Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone.
-   */
+  /** The media types to accept, such as image/*, if the server names one; by default only the bytes decide. */
   acceptContentTypes?: string[];
-  /** Whether and when a failed download is tried again. */
+  /** Whether and when to try a failed download again. */
   retry?: Retry;
   /**
-   * Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at
+   * How long a failed download waits for a network when this machine has none, in seconds; then it is tried again at
    * once.
    */
   waitForConnectivity?: number;
-  /** URLs tried in order when the first fails. */
+  /** URLs to try in order when the first one fails. */
   alternativeSources?: string[];
-  /** Seconds after which the next source is begun beside one that has not answered. */
+  /** The time after which the next source is started beside one that has not answered, in seconds. */
   hedgeAfter?: number;
-  /** Digests of which the bytes must have one, as in Subresource Integrity. */
+  /** Digests, as in Subresource Integrity, one of which the bytes must have. */
   integrity?: string;
-  /** A path or URL that stands in when everything failed. */
+  /** A path or URL of an image to use when everything failed. */
   onFailureImage?: string;
   /** What is meant for others; the server lets it pass. */
   [extension: `_${string}` | `x-${string}`]: unknown;
@@ -253,16 +259,16 @@ export interface DownsampleParameters {
   height: number;
 }
 
-/** Shrinks the image while it is decoded until it lies within the size; never enlarges it. */
+/** Shrinks the image while it is decoded, to fit within the size; never enlarges it. */
 export interface DownsampleProcessor {
   downsample: DownsampleParameters;
 }
 
 /** The point that stays in the picture: from 0, at the left or top, to 1. */
 export interface FocalPoint {
-  /** Across, from 0 to 1. */
+  /** The horizontal position, from 0 to 1. */
   x?: number;
-  /** Down, from 0 to 1. */
+  /** The vertical position, from 0 to 1. */
   y?: number;
 }
 
@@ -271,19 +277,19 @@ export interface ResizeParameters {
   width?: number;
   /** Pixels down. */
   height?: number;
-  /** How it is done. */
+  /** How the image is fitted to the size. */
   mode?: "none" | "aspectFit" | "aspectFill";
   /** Whether a smaller image is enlarged. */
   upscale?: boolean;
-  /** How pixels are made of others; lanczos3 when left out, nearest for sharp squares. */
+  /** The resampling filter; lanczos3 when left out, nearest keeps hard edges. */
   kernel?: "nearest" | "linear" | "cubic" | "mitchell" | "lanczos2" | "lanczos3";
-  /** The point around which what exceeds the size is cut off, with aspectFill. */
+  /** The point that aspectFill crops around. */
   focus?: FocalPoint;
 }
 
 /**
- * Gives the image another size: stretched (none), within it (aspectFit) or covering it (aspectFill). With one side
- * given, the other follows. With a focus, what exceeds the size is cut off around that point.
+ * Resizes the image: stretched to the size (none), fitting within it (aspectFit) or covering it (aspectFill). With only
+ * one side given, the other follows from the shape. With a focus, aspectFill crops around that point.
  */
 export interface ResizeProcessor {
   resize: ResizeParameters;
@@ -291,9 +297,9 @@ export interface ResizeProcessor {
 
 /** Which part is taken: from 0, at the left or top, to 1. */
 export interface CropAnchor {
-  /** Across, from 0 to 1. */
+  /** The horizontal position, from 0 to 1. */
   x?: number;
-  /** Down, from 0 to 1. */
+  /** The vertical position, from 0 to 1. */
   y?: number;
 }
 
@@ -302,20 +308,20 @@ export interface CropParameters {
   width: number;
   /** Pixels down. */
   height: number;
-  /** Which part is taken, as fractions of what is left over, or by what is seen; the middle when left out. */
+  /** Which part is kept: a position as fractions of the surplus, or by content; the middle when left out. */
   anchor?: CropAnchor | "smart" | "entropy";
   /** The left edge of the part, from that of the image. */
   x?: number;
   /** The upper edge of the part, from that of the image. */
   y?: number;
-  /** Of all lengths: pixels when left out, or fraction for parts of the sides. */
+  /** The unit of all lengths: pixels when left out, or fraction for fractions of the sides. */
   unit?: "pixels" | "fraction";
 }
 
 /**
- * Takes a part of the image; its middle, unless anchor says otherwise: by what is cut off, or by the pixels (smart,
- * entropy). With x or y, the rectangle with that corner, which must lie within the image. With the unit fraction,
- * lengths are parts of the sides.
+ * Crops the image to its middle, or as anchor says: at a side, or by content (smart, entropy). With x or y, crops to
+ * the rectangle with that corner, which must lie within the image. With the unit fraction, lengths are fractions of the
+ * sides.
  */
 export interface CropProcessor {
   crop: CropParameters;
@@ -328,14 +334,14 @@ export interface PadParameters {
   height: number;
   /** a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent" */
   backgroundColor?: string;
-  /** Where the image lies; in the middle when left out. */
+  /** Where the image is placed; in the middle when left out. */
   gravity?: "center" | "top" | "bottom" | "left" | "right" | "topLeft" | "topRight" | "bottomLeft" | "bottomRight";
   /** Whether a smaller image is enlarged. */
   upscale?: boolean;
 }
 
 /**
- * Makes the image fit within the size and lays it on a ground of exactly that size, which is transparent unless
+ * Fits the image within the size and places it on a canvas of exactly that size, which is transparent unless
  * backgroundColor is given.
  */
 export interface PadProcessor {
@@ -343,26 +349,26 @@ export interface PadProcessor {
 }
 
 export interface TrimParameters {
-  /** The largest difference in a channel of 255 that is none; 10 when left out. */
+  /** The largest difference in a channel, of 255, that counts as the same colour; 10 when left out. */
   tolerance?: number;
 }
 
 /**
- * Removes margins of the colour of the first pixel; tolerance is the largest difference in a channel of 255 that counts
- * as the same. An image of one colour stays as it is.
+ * Removes margins that have the colour of the first pixel; differences in a channel up to tolerance, of 255, count as
+ * the same colour. An image of a single colour stays as it is.
  */
 export interface TrimProcessor {
   trim: TrimParameters;
 }
 
 export interface FlipParameters {
-  /** Whether left and right are exchanged. */
+  /** Whether left and right are swapped. */
   horizontal?: boolean;
-  /** Whether top and bottom are exchanged. */
+  /** Whether top and bottom are swapped. */
   vertical?: boolean;
 }
 
-/** Exchanges left and right (horizontal), top and bottom (vertical), or both. */
+/** Mirrors the image: left to right (horizontal), top to bottom (vertical), or both. */
 export interface FlipProcessor {
   flip: FlipParameters;
 }
@@ -374,21 +380,21 @@ export interface RotateParameters {
   auto?: boolean;
 }
 
-/** Turns the image clockwise by degrees; or, with auto, only as its EXIF orientation says. */
+/** Rotates the image clockwise by degrees; or, with auto, only as its EXIF orientation says. */
 export interface RotateProcessor {
   rotate: RotateParameters;
 }
 
 /** A radius as a part of the shorter side. */
 export interface RadiusFraction {
-  /** A fraction. */
+  /** From 0 to 1: of the shorter side for a radius, of the image that stays visible for a tint. */
   fraction: number;
 }
 
 export interface RoundCornerParameters {
   /** The radius, in pixels or as a fraction. */
   radius: number | RadiusFraction;
-  /** Which corners; all when left out. */
+  /** The corners to round; all when left out. */
   corners?: ("topLeft" | "topRight" | "bottomLeft" | "bottomRight")[];
   /** The size that the radius is meant for. */
   targetSize?: DownsampleParameters;
@@ -396,7 +402,7 @@ export interface RoundCornerParameters {
   backgroundColor?: string;
 }
 
-/** Makes the corners round, and transparent unless backgroundColor is given. */
+/** Rounds the corners; outside them the image is transparent unless backgroundColor is given. */
 export interface RoundCornerProcessor {
   roundCorner: RoundCornerParameters;
 }
@@ -409,8 +415,8 @@ export interface CircleParameters {
 }
 
 /**
- * Cuts out the largest circle around the middle; with a diameter, of the image made to cover that. Around it is
- * backgroundColor, or nothing.
+ * Crops the image to the largest circle around its middle; with a diameter, after resizing the image to cover it.
+ * Outside the circle is backgroundColor, or nothing.
  */
 export interface CircleProcessor {
   circle: CircleParameters;
@@ -429,11 +435,11 @@ export interface BlurProcessor {
 export interface SharpenParameters {
   /** The radius, in pixels or as a fraction. */
   radius?: number;
-  /** How often the difference is added; once when left out. */
+  /** The factor of the difference; 1 when left out. */
   amount?: number;
 }
 
-/** Adds the difference to a blurred image, as often as amount says. */
+/** Sharpens the image: adds its difference from a blurred copy, multiplied by amount. */
 export interface SharpenProcessor {
   sharpen: SharpenParameters;
 }
@@ -443,7 +449,7 @@ export interface PixelateParameters {
   size: number;
 }
 
-/** Makes squares of one colour, with sides of that size, of the image. */
+/** Turns the image into squares of a single colour with sides of that size. */
 export interface PixelateProcessor {
   pixelate: PixelateParameters;
 }
@@ -451,11 +457,13 @@ export interface PixelateProcessor {
 export interface OverlayParameters {
   /** a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent" */
   color: string;
-  /** A fraction. */
+  /** From 0 to 1: of the shorter side for a radius, of the image that stays visible for a tint. */
   fraction?: number;
 }
 
-/** Lays a colour over the image: fraction 0 for the plain colour, 1 for the plain image. */
+/**
+ * Lays a colour over the image; fraction is how much of the image stays: 0 for only the colour, 1 for only the image.
+ */
 export interface OverlayProcessor {
   overlay: OverlayParameters;
 }
@@ -465,7 +473,7 @@ export interface TintParameters {
   color: string;
 }
 
-/** Gives everything that is not transparent the colour. */
+/** Gives everything that is not transparent a single colour. */
 export interface TintProcessor {
   tint: TintParameters;
 }
@@ -492,7 +500,7 @@ export interface GammaParameters {
   gamma: number;
 }
 
-/** Makes the middle tones lighter, above 1, or darker: each sample to the power of 1/gamma. */
+/** Makes midtones lighter (above 1) or darker (below 1): raises each sample to the power 1/gamma. */
 export interface GammaProcessor {
   /** 1 leaves it as it is. */
   gamma: GammaParameters;
@@ -501,7 +509,7 @@ export interface GammaProcessor {
 export interface BlackWhiteParameters {
 }
 
-/** Makes greys of the image. */
+/** Turns the image into shades of grey. */
 export interface BlackWhiteProcessor {
   blackWhite: BlackWhiteParameters;
 }
@@ -513,7 +521,7 @@ export interface BorderParameters {
   width: number;
   /** The radius, in pixels or as a fraction. */
   radius?: number | RadiusFraction;
-  /** Which corners; all when left out. */
+  /** The corners to round; all when left out. */
   corners?: ("topLeft" | "topRight" | "bottomLeft" | "bottomRight")[];
 }
 
@@ -523,7 +531,7 @@ export interface BorderProcessor {
 }
 
 export interface BlendParameters {
-  /** How it is done. */
+  /** How the image is fitted to the size. */
   mode:
     | "normal"
     | "multiply"
@@ -543,7 +551,7 @@ export interface BlendParameters {
   backgroundColor?: string;
 }
 
-/** Mixes the image with a colour below it. */
+/** Blends the image with a colour below it. */
 export interface BlendProcessor {
   blend: BlendParameters;
 }
@@ -569,7 +577,7 @@ export interface CompositingParameters {
   backgroundColor?: string;
 }
 
-/** Lays the image over a colour, as Porter and Duff have it. */
+/** Composites the image over a colour by an operation of Porter and Duff. */
 export interface CompositingProcessor {
   compositing: CompositingParameters;
 }
@@ -577,19 +585,19 @@ export interface CompositingProcessor {
 export interface WatermarkParameters {
   /** The file of the picture, in base64. */
   data: string;
-  /** Where it lies; at the bottom right when left out. */
+  /** Where the picture is placed; at the bottom right when left out. */
   gravity?: "center" | "top" | "bottom" | "left" | "right" | "topLeft" | "topRight" | "bottomLeft" | "bottomRight";
-  /** 1 for the picture as it is, and when left out. */
+  /** From 0 to 1; 1, the picture as it is, when left out. */
   opacity?: number;
-  /** The pixels between it and the edges. */
+  /** The distance from the edges, in pixels. */
   margin?: number;
-  /** Its width as a part of that of the image. */
+  /** Its width as a fraction of the image's width. */
   scale?: number;
 }
 
 /**
- * Lays another picture over the image: a PNG, JPEG, WebP or GIF of 256 KiB at most. scale is its width as a part of
- * that of the image; without it, and where it fits between the margins, it has its own size.
+ * Lays another picture over the image: a PNG, JPEG, WebP or GIF of at most 256 KiB. scale is its width as a fraction of
+ * the image's width; without it, the picture has its own size where that fits between the margins.
  */
 export interface WatermarkProcessor {
   watermark: WatermarkParameters;
@@ -597,19 +605,19 @@ export interface WatermarkProcessor {
 
 /** The format. */
 export interface FormatParameters {
-  /** What it becomes. */
+  /** The format to convert to. */
   to: "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff" | "bmp" | "ico" | "jxl";
-  /** From 1 to 100, on the scale of JPEG in every format. */
+  /** From 1 to 100, on the scale of JPEG for every format. */
   quality?: number;
 }
 
-/** Writes the result in a format. */
+/** Converts the result to a format. */
 export interface FormatProcessor {
   /** The format. */
   format: FormatParameters;
 }
 
-/** One step of the making of an image: an object with one member, the processor's name. */
+/** One processing step: an object with one member, the name of the processor. */
 export type Processor =
   | DownsampleProcessor
   | ResizeProcessor

@@ -19,7 +19,7 @@ export interface DownloadChange {
   headers?: Record<string, string>;
   /** The HTTP method. */
   method?: "GET" | "POST" | "PUT";
-  /** What is sent. */
+  /** The body to send. */
   body?: string | ImageOptionsBodyBase64;
 }
 
@@ -46,7 +46,7 @@ export interface Redirect {
 export interface AnswerHead {
   /** The URL. */
   url: string;
-  /** The status of the answer. */
+  /** The status code of the response. */
   statusCode: number;
   /** @deprecated Former name of statusCode. */
   status: number;
@@ -56,7 +56,7 @@ export interface AnswerHead {
 
 /** Whether the body of an answer is wanted. */
 export interface Acceptance {
-  /** Whether the answer is accepted. */
+  /** Whether to accept the response. */
   accept: boolean;
 }
 
@@ -73,7 +73,7 @@ export interface Challenge {
   realm: string | null;
   /** In small letters: basic, digest, bearer and others. */
   scheme: string;
-  /** Whether a proxy asks. */
+  /** Whether a proxy asks for credentials. */
   isProxy: boolean;
   /** How many answers it has turned down already. */
   failures: number;
@@ -90,12 +90,14 @@ export type ChallengeAnswer = "default" | "cancel" | ChallengeCredentials | null
 
 /** The questions there are, by name, with what is asked and what may be answered. */
 export interface Questions {
-  /** How is this request to be sent? Null sends none, and the download fails with downloadCancelledBeforeStarting. */
+  /**
+   * How should this request be sent? Null sends nothing, and the download fails with downloadCancelledBeforeStarting.
+   */
   "downloader/modifyRequest": { question: DownloadDraft; answer: DownloadAnswer };
-  /** How is this redirect to be followed? Null stops here, and the answer that redirects is judged as it is. */
+  /** How should this redirect be followed? Null stops here, and the redirecting response itself is judged. */
   "downloader/redirect": { question: Redirect; answer: DownloadAnswer };
-  /** Is the body of this answer wanted? Null judges it by validStatusCodes. */
+  /** Is the body of this response wanted? Null decides by validStatusCodes. */
   "downloader/validateStatus": { question: AnswerHead; answer: StatusAnswer };
-  /** Which credentials does this server get? "default" goes on as without the question, "cancel" gives up. */
+  /** Which credentials should this server get? "default" continues as if not asked, "cancel" gives up. */
   "downloader/challenge": { question: Challenge; answer: ChallengeAnswer };
 }

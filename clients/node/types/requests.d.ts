@@ -15,25 +15,25 @@ export interface KeyRequest {
   key: string;
   /** The name of the cache. Default: "default". */
   cache?: string;
-  /** What is done to the original, in order. */
+  /** The processing steps, in order. */
   processors?: Processors;
-  /** What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
+  /** The other options with which the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
   options?: ImageOptions;
 }
 
 /** What `retrieve` is asked for. */
 export interface RetrieveRequest {
-  /** Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant. */
+  /** Where the image is: an http, https, file or data URL. Without it, the image cached under key. */
   url?: string | URL;
   /** The cache key; the URL without its fragment when left out. Alone, nothing is loaded. */
   key?: string;
   /** The name of the cache. Default: "default". */
   cache?: string;
-  /** What is done to the original, in order. */
+  /** The processing steps, in order. */
   processors?: Processors;
   /** How to look up, load and keep the image. */
   options?: ImageOptions;
-  /** What the result holds of the image. Default: "path". */
+  /** What the result contains. Default: "path". */
   as?: As;
 }
 
@@ -47,13 +47,13 @@ export interface StoreRequest {
   path?: string | URL;
   /** The name of the cache. Default: "default". */
   cache?: string;
-  /** What is done to the original, in order. */
+  /** The processing steps, in order. */
   processors?: Processors;
   /** How to look up, load and keep the image. */
   options?: ImageOptions;
   /** Replace an image that is there. Default: true. */
   overwrite?: boolean;
-  /** What is to be kept with the image, for inspect and list. */
+  /** Metadata to keep with the image, for inspect and list. */
   metadata?: Record<string, string>;
 }
 
@@ -63,7 +63,7 @@ export interface RemoveRequest {
   key: string;
   /** The name of the cache. Default: "default". */
   cache?: string;
-  /** What is done to the original, in order. */
+  /** The processing steps, in order. */
   processors?: Processors;
   /** Remove it from memory. Default: true. */
   fromMemory?: boolean;
@@ -71,7 +71,7 @@ export interface RemoveRequest {
   fromDisk?: boolean;
   /** Remove everything made from it by processors too. Default: false. */
   allVariants?: boolean;
-  /** What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
+  /** The other options with which the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
   options?: ImageOptions;
 }
 
@@ -87,7 +87,7 @@ export interface DownloadRequest {
 
 /** What `probe` is asked for. */
 export interface ProbeRequest {
-  /** Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant. */
+  /** Where the image is: an http, https, file or data URL. Without it, the image cached under key. */
   url?: string | URL;
   /** The cache key; the URL without its fragment when left out. Alone, nothing is loaded. */
   key?: string;
@@ -99,7 +99,7 @@ export interface ProbeRequest {
 
 /** What `prefetch` is asked for. */
 export interface PrefetchRequest {
-  /** Where the images are; each is loaded once, however often it is named. */
+  /** Where the images are; each is loaded once, even if it is named several times. */
   urls: (string | URL)[];
   /** The name of the cache. Default: "default". */
   cache?: string;
@@ -107,7 +107,7 @@ export interface PrefetchRequest {
   options?: ImageOptions;
   /** How many are loaded at once. Default: 5. */
   maxConcurrent?: number;
-  /** What is done to the originals, in order. */
+  /** The processing steps, in order. */
   processors?: Processors;
 }
 
@@ -137,25 +137,25 @@ export interface ListRequest {
   pageSize?: number;
   /** Only images from this host. */
   host?: string;
-  /** Only images whose keys begin so. */
+  /** Only images whose keys begin with this. */
   prefix?: string;
   /** Only images of this format. */
   format?: PictureFormat;
-  /** Only images stored at least so many seconds ago. */
+  /** Only images stored at least that many seconds ago. */
   minAge?: number;
-  /** Only images stored at most so many seconds ago. */
+  /** Only images stored at most that many seconds ago. */
   maxAge?: number;
 }
 
 /** What `explain` is asked for. */
 export interface ExplainRequest {
-  /** Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant. */
+  /** Where the image is: an http, https, file or data URL. Without it, the image cached under key. */
   url?: string | URL;
   /** The cache key; the URL without its fragment when left out. Alone, nothing is loaded. */
   key?: string;
   /** The name of the cache. Default: "default". */
   cache?: string;
-  /** What is done to the original. */
+  /** The processing steps. */
   processors?: Processors;
   /** The options of the request. */
   options?: ImageOptions;

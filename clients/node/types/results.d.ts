@@ -23,8 +23,8 @@ export type PictureFormat =
   | "pdf";
 
 /**
- * A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields
- * are those of the original.
+ * A file of raw pixels, when asked for: sRGB, RGBA with eight bits each, frames one below the other. The other fields
+ * describe the original.
  */
 export interface Pixels {
   /** A file. */
@@ -51,7 +51,7 @@ export interface Pixels {
   framesDropped?: number;
 }
 
-/** The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it. */
+/** Why no tier keeps the image that was just loaded; left out when one does. */
 export type NotStoredReason =
   | "noStore"
   | "tooLarge"
@@ -69,9 +69,9 @@ export interface ImageResult {
   key: string;
   /** The name of the cache. */
   cache: string;
-  /** What was done to the original; empty for nothing. */
+  /** The identifier of the processors; empty for an original. */
   processorIdentifier: string;
-  /** Where the answer came from; none means it was loaded now. */
+  /** Where the image came from; none means just downloaded. */
   cacheType: CacheType;
   /** A complete file; null when the image is only in memory. */
   path: string | null;
@@ -85,19 +85,17 @@ export interface ImageResult {
   width: number;
   /** Pixels down, as coded. */
   height: number;
-  /** How it is to be turned, 1 to 8 as in EXIF; left out for what an older version stored; probe tells. */
+  /** The orientation, 1 to 8 as in EXIF; left out for images stored by an older version (use probe). */
   orientation?: number;
-  /** Whether it may be transparent; left out for what an older version stored; probe tells. */
+  /** Whether the image may be transparent; left out for images stored by an older version (use probe). */
   hasAlpha?: boolean;
-  /** Pixels across when it is turned as orientation says; left out for what an older version stored; probe tells. */
+  /** Pixels across after applying the orientation; left out for images stored by an older version (use probe). */
   displayWidth?: number;
-  /** Pixels down when it is turned as orientation says; left out for what an older version stored; probe tells. */
+  /** Pixels down after applying the orientation; left out for images stored by an older version (use probe). */
   displayHeight?: number;
-  /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
+  /** The number of frames or pages; 1 for stills and for JPEG XL. */
   frameCount: number;
-  /**
-   * How many frames or pages of the original a processed image lacks, although all were asked for; left out for none.
-   */
+  /** How many frames or pages of the original a processed image lacks although all were wanted; left out for none. */
   framesDropped?: number;
   /** How long each frame of an animation is shown, in seconds, where that is known. */
   frameSeconds?: number[];
@@ -126,27 +124,27 @@ export interface ImageResult {
   /** The colour that most of the image has, with the ThumbHash. */
   dominantColor?: string;
   /**
-   * A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields
-   * are those of the original.
+   * A file of raw pixels, when asked for: sRGB, RGBA with eight bits each, frames one below the other. The other fields
+   * describe the original.
    */
   pixels?: Pixels;
-  /** False when the path is not lent, for what is lent has used its half of the limit. */
+  /** False when the path could not be leased, because leases already use half of the size limit. */
   leased?: boolean;
-  /** True when its time is over, or its server was not asked although the request wanted that. */
+  /** True when the image has expired, or its server was not asked although the request wanted that. */
   stale?: boolean;
-  /** True when its server was asked, and said that it has not changed. */
+  /** True when the server confirmed that the image has not changed. */
   revalidated?: boolean;
-  /** True when this stands in for an image that could not be had. */
+  /** True when this is the substitute for an image that could not be loaded. */
   placeholder?: boolean;
-  /** False when memory was to keep the bytes, but did not. */
+  /** False when memory should keep the bytes but did not. */
   memoryCached?: boolean;
   /** Why memory did not keep the bytes, naming the setting. */
   memoryReason?: string;
-  /** The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it. */
+  /** Why no tier keeps the image that was just loaded; left out when one does. */
   stored?: NotStoredReason;
 }
 
-/** Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored. */
+/** The tiers that hold the image now: memory its bytes, disk its file; with a reason when nothing was stored. */
 export interface StoredTiers {
   /** The memory tier. */
   memory: boolean;
@@ -158,7 +156,7 @@ export interface StoredTiers {
 
 /** An image that was put into the cache. */
 export interface StoreResult extends Omit<ImageResult, "stored"> {
-  /** Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored. */
+  /** The tiers that hold the image now: memory its bytes, disk its file; with a reason when nothing was stored. */
   stored: StoredTiers;
   /** Why memory does not hold the bytes, or nothing was stored. */
   reason?: string;
@@ -172,7 +170,7 @@ export interface RemoveResult {
   memory: boolean;
   /** Whether something was removed from disk. */
   disk: boolean;
-  /** Whether a path that was lent out went before its time. */
+  /** Whether a path was removed before its lease ended. */
   leased: boolean;
 }
 
@@ -192,7 +190,7 @@ export interface CachePath {
   uri: string;
   /** Whether the image is there. */
   exists: boolean;
-  /** False when the path is not lent, for what is lent has used its half of the limit. */
+  /** False when the path could not be leased, because leases already use half of the size limit. */
   leased?: boolean;
 }
 
@@ -226,17 +224,17 @@ export interface MemorySize {
   bytesLimit: number;
   /** @deprecated Former name of bytesLimit. */
   limitBytes: number;
-  /** What they take, in bytes. */
+  /** The space they take, in bytes of whole blocks. */
   allocatedBytes?: number;
-  /** What is lent out of it, in bytes. */
+  /** The leased part, in bytes. */
   leasedBytes?: number;
 }
 
 /** How much one cache holds, on disk and in memory. */
 export interface CacheSize {
   /**
-   * Entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of files that are no longer in the
-   * cache and go when their leases end, of the disk tier.
+   * The disk tier: entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of removed files that
+   * wait for their leases to end.
    */
   disk: DiskSize;
   /** Entries, bytes and the limit of the memory tier. */
@@ -253,7 +251,7 @@ export interface DownloadResult {
   width: number;
   /** Pixels down, as coded. */
   height: number;
-  /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
+  /** The number of frames or pages; 1 for stills and for JPEG XL. */
   frameCount: number;
   /** How long each frame of an animation is shown, in seconds, where that is known. */
   frameSeconds?: number[];
@@ -283,25 +281,25 @@ export interface ProbeResult {
   width: number;
   /** Pixels down, as coded. */
   height: number;
-  /** How it is to be turned, 1 to 8 as in EXIF; null when its start does not tell. */
+  /** The orientation, 1 to 8 as in EXIF; null when the first kilobytes do not show it. */
   orientation: number | null;
-  /** Pictures of an animation or pages; null when its start does not tell. */
+  /** The number of frames or pages; null when the first kilobytes do not show it. */
   frameCount: number | null;
-  /** How long each frame of an animation is shown, in seconds; left out when its start does not tell. */
+  /** How long each frame of an animation is shown, in seconds; left out when the first kilobytes do not show it. */
   frameSeconds?: number[];
   /** @deprecated Former name of frameSeconds, in milliseconds. */
   delays?: number[];
-  /** How often an animation is played, 0 for ever; left out when its start does not tell. */
+  /** How often an animation is played, 0 for ever; left out when the first kilobytes do not show it. */
   loopCount?: number;
-  /** Whether it may be transparent; null when its start does not tell. */
+  /** Whether the image may be transparent; null when the first kilobytes do not show it. */
   hasAlpha: boolean | null;
-  /** Its size in bytes; null when its server does not say. */
+  /** The size in bytes; null when the server does not say. */
   byteCount: number | null;
-  /** Where it was looked at; none for its source. */
+  /** The tier that was read; none for the source. */
   cacheType: CacheType;
-  /** Pixels across when it is turned as orientation says; left out when its start does not tell. */
+  /** Pixels across after applying the orientation; left out when the first kilobytes do not show it. */
   displayWidth?: number;
-  /** Pixels down when it is turned as orientation says; left out when its start does not tell. */
+  /** Pixels down after applying the orientation; left out when the first kilobytes do not show it. */
   displayHeight?: number;
 }
 
@@ -312,7 +310,7 @@ export type ErrorAnswer = { code: number; message: string; data?: Record<string,
 export interface PrefetchFailure {
   /** The URL. */
   url: string;
-  /** The error, as of a request. */
+  /** The error, as a request would get it. */
   error: ErrorAnswer;
 }
 
@@ -327,25 +325,25 @@ export interface UnstoredImage {
 export interface PrefetchResult {
   /** URLs that were loaded. */
   completed: string[];
-  /** URLs whose images were cached already. */
+  /** URLs whose images were already cached. */
   skipped: string[];
-  /** URLs whose images could not be had, or were stopped, with their errors. */
+  /** URLs that failed or were stopped, with their errors. */
   failed: PrefetchFailure[];
-  /** URLs that were loaded and whose images no tier keeps, with the reason; left out when empty. */
+  /** URLs that were loaded but that no tier keeps, with the reason; left out when empty. */
   notStored?: UnstoredImage[];
 }
 
 /** Which downloads are not started now. */
 export interface PauseState {
-  /** Which downloads are not started. */
+  /** The downloads that are held back. */
   paused: "none" | "prefetch" | "all";
-  /** How many downloads are under way, and go on. */
+  /** How many downloads are running, and continue. */
   running: number;
-  /** How many wait for their turn. */
+  /** How many downloads wait for their turn. */
   waiting: number;
 }
 
-/** What `clear` and its kin took away: how many images, how many bytes. */
+/** What `clear` and the methods like it removed: how many images, how many bytes. */
 export interface Cleared {
   /** Entries removed. */
   count: number;
@@ -353,7 +351,7 @@ export interface Cleared {
   byteCount: number;
   /** @deprecated Former name of byteCount. */
   bytes: number;
-  /** About how many paths that were lent out went before their time. */
+  /** About how many paths were removed before their leases ended. */
   leased: number;
 }
 
@@ -363,18 +361,18 @@ export interface RememberedFailure {
   url: string;
   /** The cache key that its image was to have. */
   key: string;
-  /** The error, as of a request. */
+  /** The error, as a request would get it. */
   error: ErrorAnswer;
   /** For how many seconds it is remembered yet. */
   seconds: number;
 }
 
 /**
- * What is made for the client and not yet read by it: the bytes held, their limit (outputLimit), and how often requests
- * had to wait for the client to read.
+ * Output that the client has not read yet: the bytes held, their limit (outputLimit), and how often requests had to
+ * wait for the client to read.
  */
 export interface StatsResultOutput {
-  /** What is held, in bytes. */
+  /** The bytes held. */
   heldBytes: number;
   /** The limit, in bytes. */
   bytesLimit: number;
@@ -386,15 +384,15 @@ export interface StatsResultOutput {
 
 /** How long the requests of one method took, in milliseconds. */
 export interface Latency {
-  /** Requests that were answered, well or not. */
+  /** Requests that were answered, with a result or an error. */
   count: number;
-  /** Milliseconds that half of them did not surpass, to an eighth. */
+  /** The median in milliseconds, exact to an eighth of the value. */
   p50: number;
-  /** Milliseconds that 95 % of them did not surpass, to an eighth. */
+  /** The 95th percentile in milliseconds, exact to an eighth of the value. */
   p95: number;
-  /** Milliseconds that 99 % of them did not surpass, to an eighth. */
+  /** The 99th percentile in milliseconds, exact to an eighth of the value. */
   p99: number;
-  /** Milliseconds of the one that took longest. */
+  /** The longest time in milliseconds. */
   max: number;
 }
 
@@ -404,55 +402,55 @@ export interface Stats {
   memoryHits: number;
   /** Images answered from disk. */
   diskHits: number;
-  /** Images that no cache had. */
+  /** Images that were in no cache. */
   misses: number;
-  /** Callers that joined work under way. */
+  /** Requests that joined running work. */
   merged: number;
   /** Downloads that ended well. */
   downloads: number;
-  /** Images that another process had downloaded while this one waited for it. */
+  /** Images that this process waited for while another one downloaded them. */
   sharedDownloads: number;
   /** Downloads that failed or were cancelled. */
   failedDownloads: number;
   /** Bytes of bodies received. */
   downloadedBytes: number;
-  /** Downloads under way. */
+  /** Downloads that are running. */
   runningDownloads: number;
-  /** Those of them whose servers have said nothing for a second. */
+  /** Running downloads whose servers have sent nothing for a second. */
   stalledDownloads: number;
   /** Downloads waiting for their turn, or for another process that downloads the same. */
   waitingDownloads: number;
-  /** Images evicted from disk for their size. */
+  /** Images evicted from disk to stay within its limit. */
   evictions: number;
-  /** Images taken out because their files had been changed by another program. */
+  /** Images removed because another program had changed their files. */
   damagedFiles: number;
-  /** Failures that are remembered, and repeated without asking. */
+  /** Remembered failures, which are repeated without asking the server. */
   rememberedFailures: number;
   /**
-   * Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for, and
-   * the originals of made images.
+   * Loaded images that should have been kept but no tier keeps, by reason; including those that nobody waited for, and
+   * originals of processed images.
    */
   notStored: Record<string, number>;
-  /** Requests being worked on. */
+  /** Requests that have not been answered yet. */
   requestsInFlight: number;
   /**
-   * What is made for the client and not yet read by it: the bytes held, their limit (outputLimit), and how often
-   * requests had to wait for the client to read.
+   * Output that the client has not read yet: the bytes held, their limit (outputLimit), and how often requests had to
+   * wait for the client to read.
    */
   output: StatsResultOutput;
   /** Seconds since the server started. */
   uptimeSeconds: number;
-  /** How long requests took from being read to being answered, by method. */
+  /** The time from reading to answering requests, by method. */
   latency: Record<string, Latency>;
 }
 
 /** What is known of one image in a cache. Dates are ISO 8601, sizes in bytes. */
 export interface EntryDetails {
-  /** The cache key; null when only the file is known, until the image is asked for. */
+  /** The cache key; null while only the file is known, until the image is next requested. */
   key: string | null;
-  /** What was done to the original; empty for nothing. */
+  /** The identifier of the processors; empty for an original. */
   processorIdentifier: string | null;
-  /** A digest of the user whom the image belongs to; null for an image that users share. */
+  /** A digest of the user that the image belongs to; null for an image that all users share. */
   user: string | null;
   /** The hash that names the file; null in a read-only folder. */
   hash: string | null;
@@ -468,15 +466,15 @@ export interface EntryDetails {
   width: number | null;
   /** Pixels down, as coded. */
   height: number | null;
-  /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
+  /** The number of frames or pages; 1 for stills and for JPEG XL. */
   frameCount: number | null;
   /** The size of the file, in bytes. */
   byteCount: number | null;
-  /** What the file takes on the disk; null in a read-only folder. */
+  /** The space that the file takes on disk, in bytes; null in a read-only folder. */
   allocatedBytes: number | null;
   /** SHA-256 of the bytes, in hexadecimal. */
   checksum: string | null;
-  /** How many entries have the same file; null in a list. */
+  /** How many entries share the file; null in a list. */
   sharedBy: number | null;
   /** Where it was downloaded from, after redirects. */
   url: string | null;
@@ -488,28 +486,28 @@ export interface EntryDetails {
   lastModified: string | null;
   /** When it was stored. */
   storedAt: string | null;
-  /** When it was last used, to within half a minute. */
+  /** When it was last used, accurate to half a minute. */
   usedAt: string | null;
   /** When it expires; null for never. */
   expiresAt: string | null;
-  /** Until when its path is lent out; null when it is not. */
+  /** When the lease of its path ends; null when it is not leased. */
   leasedUntil: string | null;
-  /** What the caller of store wanted kept. */
+  /** The metadata that was given to store. */
   metadata: Record<string, string> | null;
-  /** How it is to be turned, 1 to 8 as in EXIF; left out for what an older version stored; probe tells. */
+  /** The orientation, 1 to 8 as in EXIF; left out for images stored by an older version (use probe). */
   orientation?: number;
-  /** Whether it may be transparent; left out for what an older version stored; probe tells. */
+  /** Whether the image may be transparent; left out for images stored by an older version (use probe). */
   hasAlpha?: boolean;
-  /** Pixels across when it is turned as orientation says; left out for what an older version stored; probe tells. */
+  /** Pixels across after applying the orientation; left out for images stored by an older version (use probe). */
   displayWidth?: number;
-  /** Pixels down when it is turned as orientation says; left out for what an older version stored; probe tells. */
+  /** Pixels down after applying the orientation; left out for images stored by an older version (use probe). */
   displayHeight?: number;
 }
 
 export interface ListResult {
   /** The images of this page. */
   entries: EntryDetails[];
-  /** What the next page is asked for with; null at the end. */
+  /** The cursor that asks for the next page; null at the end. */
   cursor: string | null;
 }
 
@@ -523,23 +521,23 @@ export interface Explanation {
   hash: string;
   /** Where the image is on disk, or would be. */
   path: string;
-  /** Which tier has the image, its time not being over. */
+  /** The tier that has the image and in which it has not expired. */
   cacheType: CacheType;
-  /** When what is stored was stored. */
+  /** When the image was stored. */
   storedAt: string | null;
-  /** When its time on disk is over; null for never, and when nothing is stored. */
+  /** When the image expires on disk; null for never, and when nothing is stored. */
   expiresAt: string | null;
-  /** Whether what is stored is not as fresh as the request wants it; null when nothing is. */
+  /** Whether the stored image is staler than the request accepts; null when nothing is stored. */
   stale: boolean | null;
-  /** What would be done. */
+  /** What retrieve would do. */
   verdict: "answer" | "answerStale" | "answerAndRefresh" | "revalidate" | "load" | "fail";
   /** Whether the network would be used. */
   network: boolean;
-  /** The URL that would be asked first; null when none would. */
+  /** The URL that would be requested first; null for none. */
   url: string | null;
-  /** Why: sentences for people. */
+  /** The reasons, as sentences for people. */
   reasons: string[];
-  /** What it would fail with, as far as that is known; null for nothing. */
+  /** The error it would fail with, as far as that is known; null for none. */
   error: ErrorAnswer | null;
 }
 
@@ -547,13 +545,13 @@ export interface Explanation {
 export interface CleanResult {
   /** Images removed. */
   count: number;
-  /** Bytes of their files. */
+  /** The bytes of their files. */
   byteCount: number;
   /** @deprecated Former name of byteCount. */
   bytes: number;
   /** The hashes of their keys, which named the files. */
   hashes: string[];
-  /** Their keys, at the same places; null where it is not known. */
+  /** Their keys, in the same order; null where one is not known. */
   keys: (string | null)[];
 }
 
@@ -565,17 +563,17 @@ export interface VerifyResult {
   byteCount: number;
   /** @deprecated Former name of byteCount. */
   bytes: number;
-  /** Entries whose files are not what was stored; taken out. */
+  /** Entries whose files are not what was stored; removed. */
   damaged: number;
-  /** Entries without files; taken out. */
+  /** Entries without files; removed. */
   missing: number;
-  /** Images without entries; taken in. */
+  /** Images without entries; added to the index. */
   adopted: number;
-  /** Files of dead writers, and files that are no images; removed. */
+  /** Files left by dead processes, and files that are not images; removed. */
   leftovers: number;
-  /** Sums and notes of the index that were wrong; put right. */
+  /** Totals and records of the index that were wrong; corrected. */
   corrected: number;
-  /** Files that could not be read now, for want of a permission or of descriptors; left alone. */
+  /** Files that could not be read now, for lack of permission or of file descriptors; left alone. */
   unreadable: number;
   /** Whether nothing was wrong. */
   clean: boolean;

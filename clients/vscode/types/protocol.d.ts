@@ -1,14 +1,14 @@
 // Made by clients/generate.py from protocol/openrpc.json.
 
-/** One step of the making of an image: an object with one member, the processor's name. */
+/** One processing step: an object with one member, the name of the processor. */
 export type Processor = { downsample: { width: number; height: number } }|{ resize: { width?: number; height?: number; mode?: "none"|"aspectFit"|"aspectFill"; upscale?: boolean; kernel?: "nearest"|"linear"|"cubic"|"mitchell"|"lanczos2"|"lanczos3"; focus?: { x?: number; y?: number } } }|{ crop: { width: number; height: number; anchor?: { x?: number; y?: number }|"smart"|"entropy"; x?: number; y?: number; unit?: "pixels"|"fraction" } }|{ pad: { width: number; height: number; backgroundColor?: string; gravity?: "center"|"top"|"bottom"|"left"|"right"|"topLeft"|"topRight"|"bottomLeft"|"bottomRight"; upscale?: boolean } }|{ trim: { tolerance?: number } }|{ flip: { horizontal?: boolean; vertical?: boolean } }|{ rotate: { degrees?: number; auto?: boolean } }|{ roundCorner: { radius: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[]; targetSize?: { width: number; height: number }; backgroundColor?: string } }|{ circle: { diameter?: number; backgroundColor?: string } }|{ blur: { radius: number } }|{ sharpen: { radius?: number; amount?: number } }|{ pixelate: { size: number } }|{ overlay: { color: string; fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number; contrast?: number; saturation?: number; inputEV?: number } }|{ gamma: { gamma: number } }|{ blackWhite: Record<string, unknown> }|{ border: { color: string; width: number; radius?: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion"; alpha?: number; backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter"; alpha?: number; backgroundColor?: string } }|{ watermark: { data: string; gravity?: "center"|"top"|"bottom"|"left"|"right"|"topLeft"|"topRight"|"bottomLeft"|"bottomRight"; opacity?: number; margin?: number; scale?: number } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"jxl"; quality?: number } };
 
 export interface ImageOptions {
-  /** Ignore the caches for reading; still write them. Default: false. */
+  /** Do not read from the caches, but write to them. Default: false. */
   forceRefresh?: boolean;
-  /** Look in memory only, then load. Default: false. */
+  /** Look in memory only, then download. Default: false. */
   fromMemoryCacheOrRefresh?: boolean;
-  /** Never load; what is not cached is the error notCached. Default: false. */
+  /** Never download; an image that is not cached is the error notCached. Default: false. */
   onlyFromCache?: boolean;
   /** Keep the image in memory only; the result has no path. Default: false. */
   cacheMemoryOnly?: boolean;
@@ -18,29 +18,29 @@ export interface ImageOptions {
   memoryCacheExpiration?: Expiration;
   /** How long the disk keeps the image. */
   diskCacheExpiration?: Expiration;
-  /** What an access does to the life in memory; as the cache is configured when left out. */
+  /** What an access does to the expiration in memory; as the cache is configured when left out. */
   memoryCacheAccessExtendingExpiration?: "none"|"cacheTime"|Expiration;
-  /** What an access does to the life on disk; as the cache is configured when left out. */
+  /** What an access does to the expiration on disk; as the cache is configured when left out. */
   diskCacheAccessExtendingExpiration?: "none"|"cacheTime"|Expiration;
   /** The extension of the cached file, instead of the format's. */
   forcedCacheFileExtension?: string;
   /** Read the bytes even when only the path was asked for. Default: false. */
   queryDataWhenInMemory?: boolean;
-  /** Keep the image in memory; else it is only answered. Default: true. */
+  /** Keep the image in memory; when false, memory does not keep it. Default: true. */
   memory?: boolean;
-  /** Another cache to look into before loading; what it has is stored here too. */
+  /** Another cache to search before downloading; what it has is stored here too. */
   originalCache?: string;
   /** Keep the original of a processed image too, so that more can be made of it. Default: true. */
   cacheOriginalImage?: boolean;
-  /** How a processed image is written; as the result asks for by default. */
+  /** How a processed image is written; by default as the result needs. */
   cacheSerializer?: { format?: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"jxl"; quality?: number; lossless?: boolean; progressive?: boolean; background?: string; maxBytes?: number; stripMetadata?: boolean; profile?: "keep"|"sRGB" };
-  /** Take the first frame of an animation, as a still. Default: false. */
+  /** Use only the first frame of an animation, as a still. Default: false. */
   onlyLoadFirstFrame?: boolean;
-  /** Take one frame of an animation, by its number from 0, as a still. */
+  /** Use one frame of an animation, by its number from 0, as a still. */
   frame?: number;
-  /** Make an image of more than 15728640 pixels smaller, until it has so many. Default: false. */
+  /** Shrink an image of more than 15728640 pixels to that many. Default: false. */
   scaleDownLargeImages?: boolean;
-  /** What the lengths of processors are multiplied by: they are then in points, not pixels. Default: 1. */
+  /** The factor for the lengths of processors, which are then in points, not pixels. Default: 1. */
   scaleFactor?: number;
   /** Accepted for clients of other libraries: all frames are always kept. Default: false. */
   preloadAllAnimationData?: boolean;
@@ -48,85 +48,85 @@ export interface ImageOptions {
   backgroundDecode?: boolean;
   /** Answer and keep the image only once all of it has been decoded; as the cache is configured when left out. */
   verifyDecode?: boolean;
-  /** Answer with a ThumbHash, a BlurHash and the dominant colour too, made once and kept with the entry. Default: false. */
+  /** Also answer with a ThumbHash, a BlurHash and the dominant colour, computed once and kept with the entry. Default: false. */
   thumbHash?: boolean;
-  /** The most pixels that a frame of an image to be processed may have; of a JPEG as it is shrunk on loading. Default: 50000000. */
+  /** The largest number of pixels in a frame of an image to process; for a JPEG, after shrinking while decoding. Default: 50000000. */
   maxPixels?: number;
-  /** The most frames that an image to be processed may have. Default: 2000. */
+  /** The largest number of frames of an image to process. Default: 2000. */
   maxFrames?: number;
-  /** The most pixels that all frames of it may have together. Default: 250000000. */
+  /** The largest number of pixels of all its frames together. Default: 250000000. */
   maxAnimationPixels?: number;
-  /** The most seconds that its processing may take. Default: 20. */
+  /** The longest time that processing may take, in seconds. Default: 20. */
   decodeSeconds?: number;
-  /** The most bytes that the entities of a drawing may add to it where they are used. Default: 1000000. */
+  /** The largest number of bytes that entities may add to an SVG where they are used. Default: 1000000. */
   maxEntityBytes?: number;
-  /** Seconds for which a path that is answered stays valid. Default: 60. */
+  /** The time that an answered path stays valid, in seconds. Default: 60. */
   lease?: number;
-  /** Whether and when a stored image is checked with its server: never, ifExpired, always, or as its server says (http); as the cache is configured when left out. */
+  /** When a stored image is revalidated with its server: never, ifExpired, always, or as HTTP's rules say (http); as the cache is configured when left out. */
   revalidate?: "never"|"ifExpired"|"always"|"http";
-  /** Seconds past its time for which a stored image stands in when its server cannot be asked; as far as the server allows it when left out. */
+  /** How long after expiring a stored image may be used when its server cannot be reached, in seconds; as long as the server allows when left out. */
   staleIfError?: number;
-  /** Load nothing from the network, and answer whatever is stored, also when its time is over. Default: false. */
+  /** Use nothing from the network, and answer what is stored, even if it has expired. Default: false. */
   offline?: boolean;
-  /** Seconds for which a failure that would come again is remembered; as the cache is configured when left out. */
+  /** How long a permanent failure is remembered, in seconds; as the cache is configured when left out. */
   negativeCache?: number;
-  /** Seconds to wait for the next bytes; as the downloader is configured when left out. */
+  /** The longest wait for the next bytes, in seconds; as the downloader is configured when left out. */
   timeout?: number;
-  /** Seconds until the image must be there, whatever it waits for; without end by default. */
+  /** The longest time for the whole request, in seconds; no limit by default. */
   deadline?: number;
-  /** The slowest that a download may be, over two timeouts; 0 for no such limit. Default: 100. */
+  /** The lowest permitted speed of a download, in bytes per second, measured over two timeouts; 0 for no limit. Default: 100. */
   minBytesPerSecond?: number;
-  /** Among downloads that wait, the higher goes first: 0 to 1, or veryLow, low, normal, high or veryHigh. Default: 0.5. */
+  /** The priority among waiting downloads, higher first: 0 to 1, or veryLow, low, normal, high or veryHigh. Default: 0.5. */
   downloadPriority?: number|"veryLow"|"low"|"normal"|"high"|"veryHigh";
   /** Prefetch into memory too; for prefetch only. Default: false. */
   alsoPrefetchToMemory?: boolean;
-  /** What becomes of the download when the last who waits for it is cancelled. Default: "abort". */
+  /** What happens to the download when the last request that waits for it is cancelled. Default: "abort". */
   onLastCancel?: "abort"|"finish";
-  /** A place that the image is for: a newer request for the same place cancels this one. */
+  /** The place that the image is for, such as a view: a newer request for the same place cancels this one. */
   slot?: string;
-  /** Share the download with others who want the same. Default: true. */
+  /** Share the download with other requests for the same image. Default: true. */
   merge?: boolean;
   /** Request headers. */
   headers?: Record<string, string>;
-  /** What the server is asked to do; POST when there is a body. Default: "GET". */
+  /** The HTTP method; POST when there is a body. Default: "GET". */
   method?: "GET"|"POST"|"PUT";
-  /** What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes. */
+  /** The body of a request other than GET: text, or bytes as base64; at most 1048576 bytes. */
   body?: string|{ base64: string };
-  /** What is done to what was downloaded before anything looks at it: base64 for text that stands for the image, also as a data URL. */
+  /** A transformation of the downloaded bytes before they are checked: base64 decodes text that encodes the image, also as a data URL. */
   dataModifier?: "base64";
   /** Credentials, sent to the host of the URL only. */
   authorization?: { basic: { user: string; password: string } }|{ bearer: string };
-  /** A name for the user of the request, such as an account; what is loaded with credentials is kept apart by it instead of by the credentials, and outlasts a change of token. */
+  /** A name for the user of the request, such as an account. Images loaded with credentials are kept apart by this name instead of by the credentials, and so outlast a change of token. */
   scope?: string;
-  /** Whether what is loaded with credentials is kept apart from what others load: separate, or shared with all. Default: "separate". */
+  /** Whether images loaded with credentials are kept apart by user (separate) or shared with everyone (shared). Default: "separate". */
   credentialScope?: "separate"|"shared";
-  /** What the client is asked about this download, instead of what it said in initialize; an empty list for nothing. */
+  /** The questions that the client is asked about this download, instead of those named in initialize; an empty list for none. */
   delegates?: ("downloader/modifyRequest"|"downloader/redirect"|"downloader/validateStatus"|"downloader/challenge")[];
-  /** Which redirects are followed: all, those to the same scheme, host and port, or none. Default: "follow". */
+  /** The redirects to follow: all, those to the same scheme, host and port, or none. Default: "follow". */
   redirect?: "follow"|"same-origin"|"none";
-  /** How many redirects are followed. Default: 10. */
+  /** The largest number of redirects to follow. Default: 10. */
   maxRedirects?: number;
   /** The largest body accepted, in bytes. Default: 134217728. */
   maxBytes?: number;
-  /** The status codes accepted; 200 to 399 but 206 by default. */
+  /** The status codes to accept; by default 200 to 399, except 206. */
   validStatusCodes?: number[];
-  /** Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone. */
+  /** The media types to accept, such as image/*, if the server names one; by default only the bytes decide. */
   acceptContentTypes?: string[];
-  /** Whether and when a failed download is tried again. */
+  /** Whether and when to try a failed download again. */
   retry?: { maxRetries?: number; interval?: { seconds: number }|{ exponential: number } };
-  /** Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once. */
+  /** How long a failed download waits for a network when this machine has none, in seconds; then it is tried again at once. */
   waitForConnectivity?: number;
-  /** URLs tried in order when the first fails. */
+  /** URLs to try in order when the first one fails. */
   alternativeSources?: string[];
-  /** Seconds after which the next source is begun beside one that has not answered. */
+  /** The time after which the next source is started beside one that has not answered, in seconds. */
   hedgeAfter?: number;
-  /** Digests of which the bytes must have one, as in Subresource Integrity. */
+  /** Digests, as in Subresource Integrity, one of which the bytes must have. */
   integrity?: string;
-  /** A path or URL that stands in when everything failed. */
+  /** A path or URL of an image to use when everything failed. */
   onFailureImage?: string;
 }
 
-/** How long an entry lives; a negative number means for ever. */
+/** How long an entry is kept; a negative number means for ever. */
 export type Expiration = "never"|"expired"|{ seconds: number }|{ days: number }|{ date: string };
 
 export interface ImageResult {
@@ -134,9 +134,9 @@ export interface ImageResult {
   key: string;
   /** The name of the cache. */
   cache: string;
-  /** What was done to the original; empty for nothing. */
+  /** The identifier of the processors; empty for an original. */
   processorIdentifier: string;
-  /** Where the answer came from; none means it was loaded now. */
+  /** Where the image came from; none means just downloaded. */
   cacheType: "none"|"memory"|"disk";
   /** A complete file; null when the image is only in memory. */
   path: string|null;
@@ -150,17 +150,17 @@ export interface ImageResult {
   width: number;
   /** Pixels down, as coded. */
   height: number;
-  /** How it is to be turned, 1 to 8 as in EXIF; left out for what an older version stored; probe tells. */
+  /** The orientation, 1 to 8 as in EXIF; left out for images stored by an older version (use probe). */
   orientation?: number;
-  /** Whether it may be transparent; left out for what an older version stored; probe tells. */
+  /** Whether the image may be transparent; left out for images stored by an older version (use probe). */
   hasAlpha?: boolean;
-  /** Pixels across when it is turned as orientation says; left out for what an older version stored; probe tells. */
+  /** Pixels across after applying the orientation; left out for images stored by an older version (use probe). */
   displayWidth?: number;
-  /** Pixels down when it is turned as orientation says; left out for what an older version stored; probe tells. */
+  /** Pixels down after applying the orientation; left out for images stored by an older version (use probe). */
   displayHeight?: number;
-  /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
+  /** The number of frames or pages; 1 for stills and for JPEG XL. */
   frameCount: number;
-  /** How many frames or pages of the original a processed image lacks, although all were asked for; left out for none. */
+  /** How many frames or pages of the original a processed image lacks although all were wanted; left out for none. */
   framesDropped?: number;
   /** How long each frame of an animation is shown, in seconds, where that is known. */
   frameSeconds?: number[];
@@ -188,21 +188,21 @@ export interface ImageResult {
   blurHash?: string;
   /** The colour that most of the image has, with the ThumbHash. */
   dominantColor?: string;
-  /** A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original. */
+  /** A file of raw pixels, when asked for: sRGB, RGBA with eight bits each, frames one below the other. The other fields describe the original. */
   pixels?: { path: string; uri: string; width: number; height: number; stride: number; frameCount: number; byteCount: number; loopCount: number; frameSeconds: number[]; delays: number[]; framesDropped?: number };
-  /** False when the path is not lent, for what is lent has used its half of the limit. */
+  /** False when the path could not be leased, because leases already use half of the size limit. */
   leased?: boolean;
-  /** True when its time is over, or its server was not asked although the request wanted that. */
+  /** True when the image has expired, or its server was not asked although the request wanted that. */
   stale?: boolean;
-  /** True when its server was asked, and said that it has not changed. */
+  /** True when the server confirmed that the image has not changed. */
   revalidated?: boolean;
-  /** True when this stands in for an image that could not be had. */
+  /** True when this is the substitute for an image that could not be loaded. */
   placeholder?: boolean;
-  /** False when memory was to keep the bytes, but did not. */
+  /** False when memory should keep the bytes but did not. */
   memoryCached?: boolean;
   /** Why memory did not keep the bytes, naming the setting. */
   memoryReason?: string;
-  /** The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it. */
+  /** Why no tier keeps the image that was just loaded; left out when one does. */
   stored?: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"busy"|"expired"|"memoryOff"|"notAsked"|"occupied";
 }
 
@@ -211,9 +211,9 @@ export interface StoreResult {
   key: string;
   /** The name of the cache. */
   cache: string;
-  /** What was done to the original; empty for nothing. */
+  /** The identifier of the processors; empty for an original. */
   processorIdentifier: string;
-  /** Where the answer came from; none means it was loaded now. */
+  /** Where the image came from; none means just downloaded. */
   cacheType: "none"|"memory"|"disk";
   /** A complete file; null when the image is only in memory. */
   path: string|null;
@@ -227,17 +227,17 @@ export interface StoreResult {
   width: number;
   /** Pixels down, as coded. */
   height: number;
-  /** How it is to be turned, 1 to 8 as in EXIF; left out for what an older version stored; probe tells. */
+  /** The orientation, 1 to 8 as in EXIF; left out for images stored by an older version (use probe). */
   orientation?: number;
-  /** Whether it may be transparent; left out for what an older version stored; probe tells. */
+  /** Whether the image may be transparent; left out for images stored by an older version (use probe). */
   hasAlpha?: boolean;
-  /** Pixels across when it is turned as orientation says; left out for what an older version stored; probe tells. */
+  /** Pixels across after applying the orientation; left out for images stored by an older version (use probe). */
   displayWidth?: number;
-  /** Pixels down when it is turned as orientation says; left out for what an older version stored; probe tells. */
+  /** Pixels down after applying the orientation; left out for images stored by an older version (use probe). */
   displayHeight?: number;
-  /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
+  /** The number of frames or pages; 1 for stills and for JPEG XL. */
   frameCount: number;
-  /** How many frames or pages of the original a processed image lacks, although all were asked for; left out for none. */
+  /** How many frames or pages of the original a processed image lacks although all were wanted; left out for none. */
   framesDropped?: number;
   /** How long each frame of an animation is shown, in seconds, where that is known. */
   frameSeconds?: number[];
@@ -257,9 +257,9 @@ export interface StoreResult {
   lastModified?: string;
   /** When the entry on disk expires; null for never. */
   expiresAt: string|null;
-  /** False when the path is not lent, for what is lent has used its half of the limit. */
+  /** False when the path could not be leased, because leases already use half of the size limit. */
   leased?: boolean;
-  /** Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored. */
+  /** The tiers that hold the image now: memory its bytes, disk its file; with a reason when nothing was stored. */
   stored: { memory: boolean; disk: boolean; reason?: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"busy"|"expired"|"memoryOff"|"notAsked"|"occupied" };
   /** Why memory does not hold the bytes, or nothing was stored. */
   reason?: string;
@@ -272,7 +272,7 @@ export interface RemoveResult {
   memory: boolean;
   /** Whether something was removed from disk. */
   disk: boolean;
-  /** Whether a path that was lent out went before its time. */
+  /** Whether a path was removed before its lease ended. */
   leased: boolean;
 }
 
@@ -290,12 +290,12 @@ export interface CachePathResult {
   uri: string;
   /** Whether the image is there. */
   exists: boolean;
-  /** False when the path is not lent, for what is lent has used its half of the limit. */
+  /** False when the path could not be leased, because leases already use half of the size limit. */
   leased?: boolean;
 }
 
 export interface SizeResult {
-  /** Entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of files that are no longer in the cache and go when their leases end, of the disk tier. */
+  /** The disk tier: entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of removed files that wait for their leases to end. */
   disk: { count: number; byteCount: number; bytes: number; bytesLimit: number; limitBytes: number; allocatedBytes?: number; leasedBytes?: number };
   /** Entries, bytes and the limit of the memory tier. */
   memory: { count: number; byteCount: number; bytes: number; bytesLimit: number; limitBytes: number; allocatedBytes?: number; leasedBytes?: number };
@@ -310,7 +310,7 @@ export interface DownloadResult {
   width: number;
   /** Pixels down, as coded. */
   height: number;
-  /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
+  /** The number of frames or pages; 1 for stills and for JPEG XL. */
   frameCount: number;
   /** How long each frame of an animation is shown, in seconds, where that is known. */
   frameSeconds?: number[];
@@ -339,46 +339,46 @@ export interface ProbeResult {
   width: number;
   /** Pixels down, as coded. */
   height: number;
-  /** How it is to be turned, 1 to 8 as in EXIF; null when its start does not tell. */
+  /** The orientation, 1 to 8 as in EXIF; null when the first kilobytes do not show it. */
   orientation: number|null;
-  /** Pictures of an animation or pages; null when its start does not tell. */
+  /** The number of frames or pages; null when the first kilobytes do not show it. */
   frameCount: number|null;
-  /** How long each frame of an animation is shown, in seconds; left out when its start does not tell. */
+  /** How long each frame of an animation is shown, in seconds; left out when the first kilobytes do not show it. */
   frameSeconds?: number[];
   /** @deprecated Former name of frameSeconds, in milliseconds. */
   delays?: number[];
-  /** How often an animation is played, 0 for ever; left out when its start does not tell. */
+  /** How often an animation is played, 0 for ever; left out when the first kilobytes do not show it. */
   loopCount?: number;
-  /** Whether it may be transparent; null when its start does not tell. */
+  /** Whether the image may be transparent; null when the first kilobytes do not show it. */
   hasAlpha: boolean|null;
-  /** Its size in bytes; null when its server does not say. */
+  /** The size in bytes; null when the server does not say. */
   byteCount: number|null;
-  /** Where it was looked at; none for its source. */
+  /** The tier that was read; none for the source. */
   cacheType: "none"|"memory"|"disk";
-  /** Pixels across when it is turned as orientation says; left out when its start does not tell. */
+  /** Pixels across after applying the orientation; left out when the first kilobytes do not show it. */
   displayWidth?: number;
-  /** Pixels down when it is turned as orientation says; left out when its start does not tell. */
+  /** Pixels down after applying the orientation; left out when the first kilobytes do not show it. */
   displayHeight?: number;
 }
 
 export interface PrefetchResult {
   /** URLs that were loaded. */
   completed: string[];
-  /** URLs whose images were cached already. */
+  /** URLs whose images were already cached. */
   skipped: string[];
-  /** URLs whose images could not be had, or were stopped, with their errors. */
+  /** URLs that failed or were stopped, with their errors. */
   failed: { url: string; error: Record<string, unknown> }[];
-  /** URLs that were loaded and whose images no tier keeps, with the reason; left out when empty. */
+  /** URLs that were loaded but that no tier keeps, with the reason; left out when empty. */
   notStored?: ({ url: string; stored: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"busy"|"expired"|"memoryOff"|"notAsked"|"occupied" })[];
 }
 
 export interface StopResult {
-  /** Whether that prefetch was under way. */
+  /** Whether that prefetch was running. */
   stopped: boolean;
 }
 
 export interface PriorityResult {
-  /** Whether that request was under way. */
+  /** Whether that request was running. */
   changed: boolean;
 }
 
@@ -388,11 +388,11 @@ export interface CancelResult {
 }
 
 export interface PauseResult {
-  /** Which downloads are not started. */
+  /** The downloads that are held back. */
   paused: "none"|"prefetch"|"all";
-  /** How many downloads are under way, and go on. */
+  /** How many downloads are running, and continue. */
   running: number;
-  /** How many wait for their turn. */
+  /** How many downloads wait for their turn. */
   waiting: number;
 }
 
@@ -403,7 +403,7 @@ export interface ClearResult {
   byteCount: number;
   /** @deprecated Former name of byteCount. */
   bytes: number;
-  /** About how many paths that were lent out went before their time. */
+  /** About how many paths were removed before their leases ended. */
   leased: number;
 }
 
@@ -413,7 +413,7 @@ export interface ForgetResult {
 }
 
 export interface FailuresResult {
-  /** The failures, the oldest first: URL, cache key, error, and for how many seconds more. */
+  /** The failures, oldest first: URL, cache key, error, and for how many more seconds it is remembered. */
   failures: { url: string; key: string; error: Record<string, unknown>; seconds: number }[];
 }
 
@@ -422,61 +422,61 @@ export interface StatsResult {
   memoryHits: number;
   /** Images answered from disk. */
   diskHits: number;
-  /** Images that no cache had. */
+  /** Images that were in no cache. */
   misses: number;
-  /** Callers that joined work under way. */
+  /** Requests that joined running work. */
   merged: number;
   /** Downloads that ended well. */
   downloads: number;
-  /** Images that another process had downloaded while this one waited for it. */
+  /** Images that this process waited for while another one downloaded them. */
   sharedDownloads: number;
   /** Downloads that failed or were cancelled. */
   failedDownloads: number;
   /** Bytes of bodies received. */
   downloadedBytes: number;
-  /** Downloads under way. */
+  /** Downloads that are running. */
   runningDownloads: number;
-  /** Those of them whose servers have said nothing for a second. */
+  /** Running downloads whose servers have sent nothing for a second. */
   stalledDownloads: number;
   /** Downloads waiting for their turn, or for another process that downloads the same. */
   waitingDownloads: number;
-  /** Images evicted from disk for their size. */
+  /** Images evicted from disk to stay within its limit. */
   evictions: number;
-  /** Images taken out because their files had been changed by another program. */
+  /** Images removed because another program had changed their files. */
   damagedFiles: number;
-  /** Failures that are remembered, and repeated without asking. */
+  /** Remembered failures, which are repeated without asking the server. */
   rememberedFailures: number;
-  /** Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for, and the originals of made images. */
+  /** Loaded images that should have been kept but no tier keeps, by reason; including those that nobody waited for, and originals of processed images. */
   notStored: Record<string, number>;
-  /** Requests being worked on. */
+  /** Requests that have not been answered yet. */
   requestsInFlight: number;
-  /** What is made for the client and not yet read by it: the bytes held, their limit (outputLimit), and how often requests had to wait for the client to read. */
+  /** Output that the client has not read yet: the bytes held, their limit (outputLimit), and how often requests had to wait for the client to read. */
   output: { heldBytes: number; bytesLimit: number; limitBytes: number; waits: number };
   /** Seconds since the server started. */
   uptimeSeconds: number;
-  /** How long requests took from being read to being answered, by method. */
+  /** The time from reading to answering requests, by method. */
   latency: Record<string, Latency>;
 }
 
 export interface Latency {
-  /** Requests that were answered, well or not. */
+  /** Requests that were answered, with a result or an error. */
   count: number;
-  /** Milliseconds that half of them did not surpass, to an eighth. */
+  /** The median in milliseconds, exact to an eighth of the value. */
   p50: number;
-  /** Milliseconds that 95 % of them did not surpass, to an eighth. */
+  /** The 95th percentile in milliseconds, exact to an eighth of the value. */
   p95: number;
-  /** Milliseconds that 99 % of them did not surpass, to an eighth. */
+  /** The 99th percentile in milliseconds, exact to an eighth of the value. */
   p99: number;
-  /** Milliseconds of the one that took longest. */
+  /** The longest time in milliseconds. */
   max: number;
 }
 
 export interface EntryDetails {
-  /** The cache key; null when only the file is known, until the image is asked for. */
+  /** The cache key; null while only the file is known, until the image is next requested. */
   key: string|null;
-  /** What was done to the original; empty for nothing. */
+  /** The identifier of the processors; empty for an original. */
   processorIdentifier: string|null;
-  /** A digest of the user whom the image belongs to; null for an image that users share. */
+  /** A digest of the user that the image belongs to; null for an image that all users share. */
   user: string|null;
   /** The hash that names the file; null in a read-only folder. */
   hash: string|null;
@@ -492,15 +492,15 @@ export interface EntryDetails {
   width: number|null;
   /** Pixels down, as coded. */
   height: number|null;
-  /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
+  /** The number of frames or pages; 1 for stills and for JPEG XL. */
   frameCount: number|null;
   /** The size of the file, in bytes. */
   byteCount: number|null;
-  /** What the file takes on the disk; null in a read-only folder. */
+  /** The space that the file takes on disk, in bytes; null in a read-only folder. */
   allocatedBytes: number|null;
   /** SHA-256 of the bytes, in hexadecimal. */
   checksum: string|null;
-  /** How many entries have the same file; null in a list. */
+  /** How many entries share the file; null in a list. */
   sharedBy: number|null;
   /** Where it was downloaded from, after redirects. */
   url: string|null;
@@ -512,28 +512,28 @@ export interface EntryDetails {
   lastModified: string|null;
   /** When it was stored. */
   storedAt: string|null;
-  /** When it was last used, to within half a minute. */
+  /** When it was last used, accurate to half a minute. */
   usedAt: string|null;
   /** When it expires; null for never. */
   expiresAt: string|null;
-  /** Until when its path is lent out; null when it is not. */
+  /** When the lease of its path ends; null when it is not leased. */
   leasedUntil: string|null;
-  /** What the caller of store wanted kept. */
+  /** The metadata that was given to store. */
   metadata: Record<string, string>|null;
-  /** How it is to be turned, 1 to 8 as in EXIF; left out for what an older version stored; probe tells. */
+  /** The orientation, 1 to 8 as in EXIF; left out for images stored by an older version (use probe). */
   orientation?: number;
-  /** Whether it may be transparent; left out for what an older version stored; probe tells. */
+  /** Whether the image may be transparent; left out for images stored by an older version (use probe). */
   hasAlpha?: boolean;
-  /** Pixels across when it is turned as orientation says; left out for what an older version stored; probe tells. */
+  /** Pixels across after applying the orientation; left out for images stored by an older version (use probe). */
   displayWidth?: number;
-  /** Pixels down when it is turned as orientation says; left out for what an older version stored; probe tells. */
+  /** Pixels down after applying the orientation; left out for images stored by an older version (use probe). */
   displayHeight?: number;
 }
 
 export interface ListResult {
   /** The images of this page. */
   entries: EntryDetails[];
-  /** What the next page is asked for with; null at the end. */
+  /** The cursor that asks for the next page; null at the end. */
   cursor: string|null;
 }
 
@@ -546,36 +546,36 @@ export interface ExplainResult {
   hash: string;
   /** Where the image is on disk, or would be. */
   path: string;
-  /** Which tier has the image, its time not being over. */
+  /** The tier that has the image and in which it has not expired. */
   cacheType: "none"|"memory"|"disk";
-  /** When what is stored was stored. */
+  /** When the image was stored. */
   storedAt: string|null;
-  /** When its time on disk is over; null for never, and when nothing is stored. */
+  /** When the image expires on disk; null for never, and when nothing is stored. */
   expiresAt: string|null;
-  /** Whether what is stored is not as fresh as the request wants it; null when nothing is. */
+  /** Whether the stored image is staler than the request accepts; null when nothing is stored. */
   stale: boolean|null;
-  /** What would be done. */
+  /** What retrieve would do. */
   verdict: "answer"|"answerStale"|"answerAndRefresh"|"revalidate"|"load"|"fail";
   /** Whether the network would be used. */
   network: boolean;
-  /** The URL that would be asked first; null when none would. */
+  /** The URL that would be requested first; null for none. */
   url: string|null;
-  /** Why: sentences for people. */
+  /** The reasons, as sentences for people. */
   reasons: string[];
-  /** What it would fail with, as far as that is known; null for nothing. */
+  /** The error it would fail with, as far as that is known; null for none. */
   error: Record<string, unknown>|null;
 }
 
 export interface CleanResult {
   /** Images removed. */
   count: number;
-  /** Bytes of their files. */
+  /** The bytes of their files. */
   byteCount: number;
   /** @deprecated Former name of byteCount. */
   bytes: number;
   /** The hashes of their keys, which named the files. */
   hashes: string[];
-  /** Their keys, at the same places; null where it is not known. */
+  /** Their keys, in the same order; null where one is not known. */
   keys: (string|null)[];
 }
 
@@ -586,93 +586,93 @@ export interface VerifyResult {
   byteCount: number;
   /** @deprecated Former name of byteCount. */
   bytes: number;
-  /** Entries whose files are not what was stored; taken out. */
+  /** Entries whose files are not what was stored; removed. */
   damaged: number;
-  /** Entries without files; taken out. */
+  /** Entries without files; removed. */
   missing: number;
-  /** Images without entries; taken in. */
+  /** Images without entries; added to the index. */
   adopted: number;
-  /** Files of dead writers, and files that are no images; removed. */
+  /** Files left by dead processes, and files that are not images; removed. */
   leftovers: number;
-  /** Sums and notes of the index that were wrong; put right. */
+  /** Totals and records of the index that were wrong; corrected. */
   corrected: number;
-  /** Files that could not be read now, for want of a permission or of descriptors; left alone. */
+  /** Files that could not be read now, for lack of permission or of file descriptors; left alone. */
   unreadable: number;
   /** Whether nothing was wrong. */
   clean: boolean;
 }
 
 export interface MemorySettings {
-  /** The most memory holds, in bytes; 0 holds nothing. Default: 104857600. */
+  /** The size limit of memory, in bytes; 0 keeps nothing. Default: 104857600. */
   totalBytesLimit?: number;
-  /** What a purge leaves, in bytes; setting totalBytesLimit alone makes it three fifths of that. Default: 62914560. */
+  /** The size that a purge leaves, in bytes; setting only totalBytesLimit makes it three fifths of that. Default: 62914560. */
   preferredBytesAfterPurge?: number;
-  /** The most images; 0 for no limit. Default: 0. */
+  /** The largest number of images; 0 for no limit. Default: 0. */
   countLimit?: number;
-  /** The most one image may take, in bytes; null for a tenth of the limit. */
+  /** The largest image to keep, in bytes; null for a tenth of the limit. */
   entryBytesLimit?: number|null;
   /** How long an image stays in memory. Default: {"seconds": 300}. */
   expiration?: Expiration;
-  /** What a use does to that: cacheTime begins it anew, none leaves it. Default: "cacheTime". */
+  /** What a use does to the expiration: cacheTime starts it again, none leaves it. Default: "cacheTime". */
   extending?: "none"|"cacheTime"|Expiration;
-  /** Whether an image that was purged is found as long as an answer with it is under way. Default: true. */
+  /** Whether a purged image is still found while an answer that contains it is being sent. Default: true. */
   weakRetention?: boolean;
 }
 
 export interface DiskSettings {
-  /** The folder, an absolute path; it can be named until the cache is first used. */
+  /** The folder, as an absolute path; it can be set until the cache is first used. */
   folder?: string;
-  /** The most the images take on disk, in bytes; 0 for no limit. Default: 2147483648. */
+  /** The size limit of the images on disk, in bytes; 0 for no limit. Default: 2147483648. */
   bytesLimit?: number;
-  /** What a purge leaves, as a part of the limit. Default: 0.5. */
+  /** The size that a purge leaves, as a fraction of the limit. Default: 0.5. */
   purgeRatio?: number;
-  /** Bytes of the file system that stay free; null for a hundredth of it, 128 KiB (at most an eighth) to 256 MiB. */
+  /** The bytes of the file system to leave free; null for a hundredth of it, between 128 KiB (or an eighth if that is less) and 256 MiB. */
   freeSpaceFloor?: number|null;
   /** How long an image stays on disk. Default: {"days": 7}. */
   expiration?: Expiration;
-  /** What that counts from: the last use (access) or the storing (modification). Default: "access". */
+  /** What the expiration counts from: the last use (access) or the time of storing (modification). Default: "access". */
   expireBy?: "access"|"modification";
-  /** The extension of files: of the format found (sniffed), of the key (fromKey), none, or any other text. Default: "sniffed". */
+  /** The extension of files: from the detected format (sniffed), from the key (fromKey), none, or any other text. Default: "sniffed". */
   pathExtension?: string;
-  /** How files are named: by sha256 or md5 of the key. Default: "sha256". */
+  /** The digest of the key that names files: sha256 or md5. Default: "sha256". */
   fileNames?: "sha256"|"md5";
   /** Absolute paths of folders that are searched after this one and never written. */
   readOnlyPaths?: string[];
-  /** When a store is done: the system has the bytes (process), or the disk (disk). Default: "process". */
+  /** When a store is complete: once the system has the bytes (process), or once the disk has them (disk). Default: "process". */
   durability?: "process"|"disk";
-  /** Whether and when a stored image is checked with its server, unless a request says otherwise. Default: "never". */
+  /** When a stored image is revalidated with its server, unless a request says otherwise. Default: "never". */
   revalidate?: "never"|"ifExpired"|"always"|"http";
-  /** Seconds for which failures that would come again are remembered, unless a request says otherwise; 0 for not at all. Default: 0. */
+  /** How long permanent failures are remembered, in seconds, unless a request says otherwise; 0 for not at all. Default: 0. */
   negativeCache?: number;
-  /** Whether images are only answered and kept once all of them has been decoded, unless a request says otherwise. Default: false. */
+  /** Whether images are answered and kept only after they were decoded completely, unless a request says otherwise. Default: false. */
   verifyDecode?: boolean;
-  /** Query parameters that make no other image: keys that are URLs of the hosts are kept without them. The first rule for a host counts. */
+  /** Query parameters to ignore in keys that are URLs of certain hosts. The first rule that matches a host applies. */
   keyRules?: { hosts?: string[]; keepQuery?: string[]; dropQuery?: string[] }[];
 }
 
 export interface DownloaderSettings {
-  /** Downloads at once from one host. Default: 4. */
+  /** The largest number of downloads from one host at the same time. Default: 4. */
   maxDownloadsPerHost?: number;
-  /** Downloads at once in all. Default: 64. */
+  /** The largest number of downloads at the same time. Default: 64. */
   maxConcurrentDownloads?: number;
-  /** Which of equal priority goes first: the oldest (fifo) or newest (lifo). Default: "fifo". */
+  /** The order of downloads of equal priority: the oldest (fifo) or the newest (lifo) first. Default: "fifo". */
   downloadOrder?: "fifo"|"lifo";
-  /** Downloads started a second, after a first burst; 0 for no limit. Default: 0. */
+  /** The number of downloads that may start per second after a first burst; 0 for no limit. Default: 0. */
   downloadsPerSecond?: number;
   /** The same for one host; 0 for no limit. Default: 0. */
   downloadsPerSecondPerHost?: number;
-  /** How many may start at once before downloadsPerSecond, or that of a host, counts. Default: 25. */
+  /** The number of downloads that may start at once before the limits per second apply. Default: 25. */
   downloadBurst?: number;
   /** Seconds to wait for the next bytes, unless a request says otherwise. Default: 15. */
   timeout?: number;
-  /** What is added to requests for some hosts, where they say nothing else: headers, authorization, a client certificate. Secrets are not shown. */
+  /** What is added to requests to certain hosts, unless the request sets it itself: headers, authorization, a client certificate. Secrets are not shown. */
   hostRules?: ({ hosts: string[]; headers?: Record<string, string>; authorization?: { basic: { user: string; password: string } }|{ bearer: string }; clientCertificate?: string; clientKey?: string })[];
-  /** Requests for URLs that begin with from go to to instead; the first counts. */
+  /** Requests for URLs that begin with from go to to instead; the first rule that matches applies. */
   urlRewrites?: { from: string; to: string }[];
 }
 
 export interface ConfigureResult {
-  /** The memory tier; false when it is switched off. */
+  /** The memory tier; false when it is turned off. */
   memory: false|MemorySettings;
   /** The disk tier. */
   disk: DiskSettings;
@@ -681,7 +681,7 @@ export interface ConfigureResult {
 }
 
 export interface CacheSettings {
-  /** The memory tier; false when it is switched off. */
+  /** The memory tier; false when it is turned off. */
   memory: false|MemorySettings;
   /** The disk tier. */
   disk: DiskSettings;
@@ -693,11 +693,11 @@ export interface CachesResult {
 }
 
 export interface SubscriptionResult {
-  /** The events now subscribed. */
+  /** The events that are now subscribed to. */
   events: ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log")[];
 }
 
-/** Settings of all caches, of single ones by name, and of the downloader. */
+/** The settings of all caches, of single caches by name, and of the downloader. */
 export interface Settings {
   /** The memory tier. */
   memory?: boolean|MemorySettings;
@@ -714,25 +714,25 @@ export interface InitializeResult {
   serverInfo: { name?: string; version?: string };
   /** The version of the protocol. */
   protocolVersion: string;
-  /** What the server can do, by name; test for the names, not for versions. */
+  /** What the server can do, by name; test for these names, not for versions. */
   capabilities: Record<string, unknown>;
-  /** What the connection accepts. */
+  /** The limits of the connection. */
   limits: Record<string, number>;
 }
 
-/** Returns an image: from memory, else from disk, else from its URL, whence it is cached. */
+/** Returns an image from memory, from disk, or else from its URL, and caches it. */
 export interface RetrieveParams {
-  /** Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant. */
+  /** Where the image is: an http, https, file or data URL. Without it, the image cached under key. */
   url?: string;
   /** The cache key; the URL without its fragment when left out. Alone, nothing is loaded. */
   key?: string;
   /** The name of the cache. Default: "default". */
   cache?: string;
-  /** What is done to the original, in order. */
+  /** The processing steps, in order. */
   processors?: Processor[]|string;
   /** How to look up, load and keep the image. */
   options?: ImageOptions;
-  /** What the result holds of the image. Default: "path". */
+  /** What the result contains. Default: "path". */
   as?: "path"|"data"|"both"|"none"|"dataUrl"|"pixels";
 }
 
@@ -746,13 +746,13 @@ export interface StoreParams {
   path?: string;
   /** The name of the cache. Default: "default". */
   cache?: string;
-  /** What is done to the original, in order. */
+  /** The processing steps, in order. */
   processors?: Processor[]|string;
   /** How to look up, load and keep the image. */
   options?: ImageOptions;
   /** Replace an image that is there. Default: true. */
   overwrite?: boolean;
-  /** What is to be kept with the image, for inspect and list. */
+  /** Metadata to keep with the image, for inspect and list. */
   metadata?: Record<string, string>;
 }
 
@@ -762,7 +762,7 @@ export interface RemoveParams {
   key: string;
   /** The name of the cache. Default: "default". */
   cache?: string;
-  /** What is done to the original, in order. */
+  /** The processing steps, in order. */
   processors?: Processor[]|string;
   /** Remove it from memory. Default: true. */
   fromMemory?: boolean;
@@ -770,41 +770,41 @@ export interface RemoveParams {
   fromDisk?: boolean;
   /** Remove everything made from it by processors too. Default: false. */
   allVariants?: boolean;
-  /** What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
+  /** The other options with which the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
   options?: ImageOptions;
 }
 
-/** Tells whether an image is cached, and where; nothing is loaded. */
+/** Returns whether an image is cached, and in which tier; nothing is loaded. */
 export interface IsCachedParams {
   /** The cache key: any text. */
   key: string;
   /** The name of the cache. Default: "default". */
   cache?: string;
-  /** What is done to the original, in order. */
+  /** The processing steps, in order. */
   processors?: Processor[]|string;
-  /** What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
+  /** The other options with which the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
   options?: ImageOptions;
 }
 
-/** Tells where an image is in the cache, or would be. */
+/** Returns the path at which an image is cached, or would be. */
 export interface CachePathParams {
   /** The cache key: any text. */
   key: string;
   /** The name of the cache. Default: "default". */
   cache?: string;
-  /** What is done to the original, in order. */
+  /** The processing steps, in order. */
   processors?: Processor[]|string;
-  /** What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
+  /** The other options with which the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
   options?: ImageOptions;
 }
 
-/** Tells how many images a cache holds and how large they are, without walking a folder. */
+/** Returns how many images a cache holds and how many bytes they take, without walking a folder. */
 export interface CalculateSizeParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
 }
 
-/** Loads an image and checks it; no cache is looked into or written. */
+/** Downloads an image and checks it; no cache is read or written. */
 export interface DownloadParams {
   /** Where the image is: an http, https, file or data URL. */
   url: string;
@@ -814,9 +814,9 @@ export interface DownloadParams {
   as?: "data"|"none";
 }
 
-/** Tells format, size, orientation, frames and transparency of an image from its first kilobytes. */
+/** Returns the format, size, orientation, frame count and transparency of an image from its first kilobytes. */
 export interface ProbeParams {
-  /** Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant. */
+  /** Where the image is: an http, https, file or data URL. Without it, the image cached under key. */
   url?: string;
   /** The cache key; the URL without its fragment when left out. Alone, nothing is loaded. */
   key?: string;
@@ -826,9 +826,9 @@ export interface ProbeParams {
   options?: ImageOptions;
 }
 
-/** Loads images into a cache before somebody wants them, behind all other downloads. */
+/** Loads images into a cache ahead of time, behind all other downloads. */
 export interface PrefetchParams {
-  /** Where the images are; each is loaded once, however often it is named. */
+  /** Where the images are; each is loaded once, even if it is named several times. */
   urls: string[];
   /** The name of the cache. Default: "default". */
   cache?: string;
@@ -836,17 +836,17 @@ export interface PrefetchParams {
   options?: ImageOptions;
   /** How many are loaded at once. Default: 5. */
   maxConcurrent?: number;
-  /** What is done to the originals, in order. */
+  /** The processing steps, in order. */
   processors?: Processor[]|string;
 }
 
-/** Stops a prefetch, which is then answered: what it has not loaded has failed. */
+/** Stops a prefetch, which is then answered: what it had not loaded counts as failed. */
 export interface StopPrefetchParams {
   /** The id of the prefetch request. */
   id: string|number;
 }
 
-/** Changes how urgent a retrieve, download or prefetch under way is. */
+/** Changes the priority of a running retrieve, download or prefetch. */
 export interface SetPriorityParams {
   /** The id of the request. */
   id: string|number;
@@ -854,7 +854,7 @@ export interface SetPriorityParams {
   priority: number|"veryLow"|"low"|"normal"|"high"|"veryHigh";
 }
 
-/** Cancels every retrieve, download and prefetch under way, or those that match all that is given. */
+/** Cancels every running retrieve, download and prefetch, or those that match all the conditions given. */
 export interface CancelAllParams {
   /** Only those for this URL; a prefetch goes on with its others. */
   url?: string;
@@ -864,7 +864,7 @@ export interface CancelAllParams {
   slot?: string;
 }
 
-/** Starts no more downloads until resume; what is under way goes on, and what waits keeps its place. */
+/** Starts no more downloads until resume; running ones continue, and waiting ones keep their place. */
 export interface PauseParams {
   /** All, or only those of prefetch that nobody else waits for. Default: "all". */
   what?: "all"|"prefetch";
@@ -882,13 +882,13 @@ export interface ClearMemoryParams {
   cache?: string;
 }
 
-/** Empties the disk tier of a cache; memory keeps its images as far as its limit goes. */
+/** Empties the disk tier of a cache; memory keeps its images, within its limit. */
 export interface ClearDiskParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
 }
 
-/** Forgets failures that are remembered, so that they are asked for again. */
+/** Forgets remembered failures, so that their URLs are tried again. */
 export interface ForgetFailuresParams {
   /** Only those of this URL or cache key. */
   url?: string;
@@ -896,65 +896,65 @@ export interface ForgetFailuresParams {
   cache?: string;
 }
 
-/** Lists the failures that are remembered, and repeated without asking. */
+/** Lists the remembered failures, which are repeated without asking the server. */
 export interface ListFailuresParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
 }
 
-/** Tells everything that is known of a cached image, without loading or prolonging it. */
+/** Returns everything that is known about a cached image, without loading it or extending its life. */
 export interface InspectParams {
   /** The cache key: any text. */
   key: string;
   /** The name of the cache. Default: "default". */
   cache?: string;
-  /** What was done to the original. */
+  /** The processing steps of the image. */
   processors?: Processor[]|string;
-  /** What else was said when the image was made: cacheSerializer and the like. */
+  /** The other options with which the image was made: cacheSerializer and the like. */
   options?: ImageOptions;
 }
 
-/** Lists what the disk tier of a cache holds, page by page, in an order that no use changes. */
+/** Lists the images on disk, page by page, in an order that does not change when they are used. */
 export interface ListParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** Entries a page, 1 to 1000. Default: 100. */
   limit?: number;
-  /** What the page before came with; the first page when left out. */
+  /** The cursor of the page before; the first page when left out. */
   cursor?: string;
   /** Only images from this host. */
   host?: string;
-  /** Only images whose keys begin so. */
+  /** Only images whose keys begin with this. */
   prefix?: string;
   /** Only images of this format. */
   format?: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf";
-  /** Only images stored at least so many seconds ago. */
+  /** Only images stored at least that many seconds ago. */
   minAge?: number;
-  /** Only images stored at most so many seconds ago. */
+  /** Only images stored at most that many seconds ago. */
   maxAge?: number;
 }
 
-/** Tells what retrieve would do now and why; nothing is loaded, prolonged or asked. */
+/** Returns what retrieve would do now and why; nothing is loaded, extended or asked. */
 export interface ExplainParams {
-  /** Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant. */
+  /** Where the image is: an http, https, file or data URL. Without it, the image cached under key. */
   url?: string;
   /** The cache key; the URL without its fragment when left out. Alone, nothing is loaded. */
   key?: string;
   /** The name of the cache. Default: "default". */
   cache?: string;
-  /** What is done to the original. */
+  /** The processing steps. */
   processors?: Processor[]|string;
   /** The options of the request. */
   options?: ImageOptions;
 }
 
-/** Removes every image whose time is over. A path that is lent out stays valid. */
+/** Removes every expired image. A leased path stays valid until its lease ends. */
 export interface CleanExpiredParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
 }
 
-/** Reads every image of a cache through, holds it against the index, and puts right what is wrong; others go on. */
+/** Reads every image of a cache, compares it with the index and repairs what is wrong; other requests continue meanwhile. */
 export interface VerifyParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
@@ -962,7 +962,7 @@ export interface VerifyParams {
   repair?: boolean;
 }
 
-/** Changes the settings of a cache, or of the downloader, from now on; what is left out stays as it was. */
+/** Changes the settings of a cache or of the downloader from now on; settings that are left out keep their values. */
 export interface ConfigureParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
@@ -982,19 +982,19 @@ export interface AddReadOnlyCachePathParams {
   cache?: string;
 }
 
-/** Asks to be told of events by notifications; nothing is sent before. */
+/** Subscribes to events, which then come as notifications. */
 export interface SubscribeParams {
   /** The names of the events. */
   events: ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log")[];
 }
 
-/** Ends subscriptions: none of these events follows the answer. */
+/** Ends subscriptions: none of these events comes after the answer. */
 export interface UnsubscribeParams {
   /** The names of the events. */
   events: ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log")[];
 }
 
-/** Introduces the client; optional. Whatever a language server's client sends besides is let pass. */
+/** Introduces the client; optional. Other members that clients of language servers send are ignored. */
 export interface InitializeParams {
   /** The client's process; the server ends when it does. */
   processId?: number;
@@ -1004,13 +1004,13 @@ export interface InitializeParams {
   capabilities?: { delegates?: string[]|Record<string, boolean> };
 }
 
-/** Images went from a disk tier because their time was over or room was needed; never for remove or clear. */
+/** Images left a disk tier because they had expired or space was needed; not sent for remove or clear. */
 export interface CacheDidCleanEvent {
   /** The name of the cache. */
   cache: string;
   /** Names of files without extension. */
   hashes: string[];
-  /** Cache keys, null where one is not known. */
+  /** Cache keys; null where one is not known. */
   keys: (string|null)[];
   /** Why. */
   reason: "expired"|"sizeLimit";
@@ -1028,7 +1028,7 @@ export interface ImageDidChangeEvent {
   path: string|null;
 }
 
-/** Downloads have been running for a while, or have stopped: what a sign of activity shows. */
+/** Downloads have been running for a while, or have stopped: for an activity indicator. */
 export interface ActivityDidChangeEvent {
   /** Whether downloads are running. */
   active: boolean;
@@ -1036,7 +1036,7 @@ export interface ActivityDidChangeEvent {
   count: number;
 }
 
-/** A transfer has ended, well or not: once each, however many requests shared it. */
+/** A transfer has succeeded or failed: one event each, however many requests shared it. */
 export interface DownloadDidFinishEvent {
   /** The URL. */
   url: string;
@@ -1044,7 +1044,7 @@ export interface DownloadDidFinishEvent {
   finalUrl: string;
   /** @deprecated Former name of finalUrl. */
   finalURL: string;
-  /** The status of the answer. */
+  /** The status code of the response. */
   statusCode: number|null;
   /** @deprecated Former name of statusCode. */
   status: number|null;
@@ -1052,13 +1052,13 @@ export interface DownloadDidFinishEvent {
   byteCount: number;
   /** @deprecated Former name of byteCount. */
   bytes: number;
-  /** Those that an earlier transfer had loaded. */
+  /** The bytes that an earlier transfer had loaded. */
   resumedBytes: number;
   /** A number of seconds. */
   seconds: number;
   /** Seconds by phase. */
   timings: { dns: number; connect: number; tls: number; firstByte: number|null };
-  /** Whether the connection was open already. */
+  /** Whether an open connection was reused. */
   reused: boolean;
   /** How many redirects were followed. */
   redirects: number;
@@ -1066,7 +1066,7 @@ export interface DownloadDidFinishEvent {
   httpVersion: string|null;
   /** Whether the server confirmed what was cached. */
   fromRevalidation: boolean;
-  /** The error, as of a request. */
+  /** The error, as a request would get it. */
   error: string|null;
 }
 
@@ -1078,11 +1078,11 @@ export interface LogEvent {
   message: string;
   /** Names and values. */
   metadata: Record<string, string>;
-  /** How many lines were left out before. */
+  /** How many lines were left out before this one. */
   omitted?: number;
 }
 
-/** How is this request to be sent? Null sends none, and the download fails with downloadCancelledBeforeStarting. */
+/** How should this request be sent? Null sends nothing, and the download fails with downloadCancelledBeforeStarting. */
 export interface DownloaderModifyRequestParams {
   /** The URL. */
   url: string;
@@ -1094,11 +1094,11 @@ export interface DownloaderModifyRequestParams {
 
 export type DownloaderModifyRequestResult = { url?: string; headers?: Record<string, string>; method?: "GET"|"POST"|"PUT"; body?: string|{ base64: string } }|null;
 
-/** How is this redirect to be followed? Null stops here, and the answer that redirects is judged as it is. */
+/** How should this redirect be followed? Null stops here, and the redirecting response itself is judged. */
 export interface DownloaderRedirectParams {
-  /** What it was. */
+  /** The beginning to replace. */
   from: string;
-  /** The status of the answer. */
+  /** The status code of the response. */
   statusCode: number;
   /** @deprecated Former name of statusCode. */
   status: number;
@@ -1112,11 +1112,11 @@ export interface DownloaderRedirectParams {
 
 export type DownloaderRedirectResult = { url?: string; headers?: Record<string, string>; method?: "GET"|"POST"|"PUT"; body?: string|{ base64: string } }|null;
 
-/** Is the body of this answer wanted? Null judges it by validStatusCodes. */
+/** Is the body of this response wanted? Null decides by validStatusCodes. */
 export interface DownloaderValidateStatusParams {
   /** The URL. */
   url: string;
-  /** The status of the answer. */
+  /** The status code of the response. */
   statusCode: number;
   /** @deprecated Former name of statusCode. */
   status: number;
@@ -1126,7 +1126,7 @@ export interface DownloaderValidateStatusParams {
 
 export type DownloaderValidateStatusResult = { accept: boolean }|null;
 
-/** Which credentials does this server get? "default" goes on as without the question, "cancel" gives up. */
+/** Which credentials should this server get? "default" continues as if not asked, "cancel" gives up. */
 export interface DownloaderChallengeParams {
   /** The URL. */
   url: string;
@@ -1134,11 +1134,11 @@ export interface DownloaderChallengeParams {
   host: string;
   /** The realm of the challenge. */
   realm: string|null;
-  /** The way to log in. */
+  /** The authentication scheme. */
   scheme: string;
-  /** Whether a proxy asks. */
+  /** Whether a proxy asks for credentials. */
   isProxy: boolean;
-  /** How often credentials were refused. */
+  /** How often credentials were already refused. */
   failures: number;
 }
 
@@ -1146,31 +1146,31 @@ export type DownloaderChallengeResult = "default"|"cancel"|{ use: { user: string
 
 /** The parameters and the result of each method. */
 export interface Methods {
-  /** Returns an image: from memory, else from disk, else from its URL, whence it is cached. */
+  /** Returns an image from memory, from disk, or else from its URL, and caches it. */
   "retrieve": { params: RetrieveParams; result: ImageResult };
   /** Puts an image into the cache. */
   "store": { params: StoreParams; result: StoreResult };
   /** Removes an image from the cache. */
   "remove": { params: RemoveParams; result: RemoveResult };
-  /** Tells whether an image is cached, and where; nothing is loaded. */
+  /** Returns whether an image is cached, and in which tier; nothing is loaded. */
   "isCached": { params: IsCachedParams; result: IsCachedResult };
-  /** Tells where an image is in the cache, or would be. */
+  /** Returns the path at which an image is cached, or would be. */
   "cachePath": { params: CachePathParams; result: CachePathResult };
-  /** Tells how many images a cache holds and how large they are, without walking a folder. */
+  /** Returns how many images a cache holds and how many bytes they take, without walking a folder. */
   "calculateSize": { params: CalculateSizeParams | undefined; result: SizeResult };
-  /** Loads an image and checks it; no cache is looked into or written. */
+  /** Downloads an image and checks it; no cache is read or written. */
   "download": { params: DownloadParams; result: DownloadResult };
-  /** Tells format, size, orientation, frames and transparency of an image from its first kilobytes. */
+  /** Returns the format, size, orientation, frame count and transparency of an image from its first kilobytes. */
   "probe": { params: ProbeParams; result: ProbeResult };
-  /** Loads images into a cache before somebody wants them, behind all other downloads. */
+  /** Loads images into a cache ahead of time, behind all other downloads. */
   "prefetch": { params: PrefetchParams; result: PrefetchResult };
-  /** Stops a prefetch, which is then answered: what it has not loaded has failed. */
+  /** Stops a prefetch, which is then answered: what it had not loaded counts as failed. */
   "stopPrefetch": { params: StopPrefetchParams; result: StopResult };
-  /** Changes how urgent a retrieve, download or prefetch under way is. */
+  /** Changes the priority of a running retrieve, download or prefetch. */
   "setPriority": { params: SetPriorityParams; result: PriorityResult };
-  /** Cancels every retrieve, download and prefetch under way, or those that match all that is given. */
+  /** Cancels every running retrieve, download and prefetch, or those that match all the conditions given. */
   "cancelAll": { params: CancelAllParams | undefined; result: CancelResult };
-  /** Starts no more downloads until resume; what is under way goes on, and what waits keeps its place. */
+  /** Starts no more downloads until resume; running ones continue, and waiting ones keep their place. */
   "pause": { params: PauseParams | undefined; result: PauseResult };
   /** Starts downloads again after pause. */
   "resume": { params: undefined; result: PauseResult };
@@ -1178,41 +1178,41 @@ export interface Methods {
   "clear": { params: ClearParams | undefined; result: ClearResult };
   /** Empties the memory tier of a cache. */
   "clearMemory": { params: ClearMemoryParams | undefined; result: ClearResult };
-  /** Empties the disk tier of a cache; memory keeps its images as far as its limit goes. */
+  /** Empties the disk tier of a cache; memory keeps its images, within its limit. */
   "clearDisk": { params: ClearDiskParams | undefined; result: ClearResult };
-  /** Forgets failures that are remembered, so that they are asked for again. */
+  /** Forgets remembered failures, so that their URLs are tried again. */
   "forgetFailures": { params: ForgetFailuresParams | undefined; result: ForgetResult };
-  /** Lists the failures that are remembered, and repeated without asking. */
+  /** Lists the remembered failures, which are repeated without asking the server. */
   "listFailures": { params: ListFailuresParams | undefined; result: FailuresResult };
-  /** Tells what the server has done since it started. */
+  /** Returns what the server has done since it started. */
   "stats": { params: undefined; result: StatsResult };
-  /** Tells everything that is known of a cached image, without loading or prolonging it. */
+  /** Returns everything that is known about a cached image, without loading it or extending its life. */
   "inspect": { params: InspectParams; result: EntryDetails };
-  /** Lists what the disk tier of a cache holds, page by page, in an order that no use changes. */
+  /** Lists the images on disk, page by page, in an order that does not change when they are used. */
   "list": { params: ListParams | undefined; result: ListResult };
-  /** Tells what retrieve would do now and why; nothing is loaded, prolonged or asked. */
+  /** Returns what retrieve would do now and why; nothing is loaded, extended or asked. */
   "explain": { params: ExplainParams; result: ExplainResult };
-  /** Removes every image whose time is over. A path that is lent out stays valid. */
+  /** Removes every expired image. A leased path stays valid until its lease ends. */
   "cleanExpired": { params: CleanExpiredParams | undefined; result: CleanResult };
-  /** Reads every image of a cache through, holds it against the index, and puts right what is wrong; others go on. */
+  /** Reads every image of a cache, compares it with the index and repairs what is wrong; other requests continue meanwhile. */
   "verify": { params: VerifyParams | undefined; result: VerifyResult };
-  /** Changes the settings of a cache, or of the downloader, from now on; what is left out stays as it was. */
+  /** Changes the settings of a cache or of the downloader from now on; settings that are left out keep their values. */
   "configure": { params: ConfigureParams | undefined; result: ConfigureResult };
   /** Adds a folder that is searched after that of a cache, and never written. */
   "addReadOnlyCachePath": { params: AddReadOnlyCachePathParams; result: CacheSettings };
   /** Lists the caches that are open, configured, or found in the cache folder. */
   "caches": { params: undefined; result: CachesResult };
-  /** Asks to be told of events by notifications; nothing is sent before. */
+  /** Subscribes to events, which then come as notifications. */
   "subscribe": { params: SubscribeParams; result: SubscriptionResult };
-  /** Ends subscriptions: none of these events follows the answer. */
+  /** Ends subscriptions: none of these events comes after the answer. */
   "unsubscribe": { params: UnsubscribeParams; result: SubscriptionResult };
-  /** Answers null: a probe of life and latency. Any parameters are ignored. */
+  /** Answers null: shows that the server is alive, and its latency. Parameters are ignored. */
   "ping": { params: undefined; result: null };
   /** Returns this document. */
   "rpc.discover": { params: undefined; result: Record<string, unknown> };
-  /** Introduces the client; optional. Whatever a language server's client sends besides is let pass. */
+  /** Introduces the client; optional. Other members that clients of language servers send are ignored. */
   "initialize": { params: InitializeParams | undefined; result: InitializeResult };
-  /** Ends the session: after it only exit may follow. */
+  /** Ends the session: only exit may follow. */
   "shutdown": { params: undefined; result: null };
 }
 

@@ -45,7 +45,7 @@ local function named(name, origin, path)
   return nil, ("Cannot run %q, named by %s: there is no executable file there."):format(file, origin)
 end
 
---- The path of the executable, or nil and a sentence that says where was looked.
+--- The path of the executable, or nil and a sentence that names the places that were searched.
 ---@param option? string The option `binary`.
 ---@param env? table<string, string> Additions to the environment.
 ---@return string? path

@@ -48,7 +48,7 @@ class MethodNotFound(HalcyonError):
 
 
 class InvalidParams(HalcyonError):
-    """A parameter is missing, unknown, or of the wrong kind (-32602)."""
+    """A parameter is missing, unknown, or of the wrong type (-32602)."""
 
 
 class InternalError(HalcyonError):
@@ -64,7 +64,7 @@ class ServerCancelled(HalcyonError):
 
 
 class BadData(HalcyonError):
-    """The bytes are no image the engine can read, or are cut off (10000)."""
+    """The bytes are not an image that the engine can read, or they are cut off (10000)."""
 
 
 class NotModified(HalcyonError):
@@ -84,23 +84,23 @@ class ProcessingFailed(HalcyonError):
 
 
 class LimitExceeded(LimitFailure):
-    """A limit was passed; data.limit names it (10005)."""
+    """A limit was exceeded; data.limit names it (10005)."""
 
 
 class DataModifyingFailed(HalcyonError):
-    """What was downloaded is not what dataModifier takes it for (10006)."""
+    """The downloaded bytes are not what dataModifier expects (10006)."""
 
 
 class InvalidURL(HalcyonError):
-    """The text is no URL that may be loaded (20000)."""
+    """The text is not a URL that may be loaded (20000)."""
 
 
 class ConnectionFailed(HalcyonError):
-    """The server could not be reached, or left early (20001)."""
+    """The server could not be reached, or closed the connection early (20001)."""
 
 
 class TimedOut(HalcyonError, TimeoutError):
-    """Nothing came for too long, or the whole took too long (20002)."""
+    """No bytes came for too long, or the whole request took too long (20002)."""
 
 
 class TLSFailed(HalcyonError):

@@ -28,8 +28,8 @@ EventName = Literal[
 
 
 class CacheCleaned(TypedDict):
-    """Images went from a disk tier because their time was over or room was needed; never for remove
-    or clear.
+    """Images left a disk tier because they had expired or space was needed; not sent for remove or
+    clear.
     """
 
     cache: str
@@ -58,7 +58,7 @@ class ImageChanged(TypedDict):
 
 
 class ActivityChanged(TypedDict):
-    """Downloads have been running for a while, or have stopped: what a sign of activity shows."""
+    """Downloads have been running for a while, or have stopped: for an activity indicator."""
 
     active: bool
     """Whether downloads are running."""
@@ -70,17 +70,17 @@ class DownloadTimings(TypedDict):
     """Where the time of a transfer went, in seconds."""
 
     dns: float
-    """Seconds for the name."""
+    """Seconds for resolving the name."""
     connect: float
     """Seconds for the connection."""
     tls: float
     """Seconds for TLS."""
     firstByte: Optional[float]
-    """Seconds to the first byte of the answer."""
+    """Seconds to the first byte of the response."""
 
 
 class DownloadFinished(TypedDict):
-    """A transfer has ended, well or not: once each, however many requests shared it."""
+    """A transfer has succeeded or failed: one event each, however many requests shared it."""
 
     url: str
     """The URL."""

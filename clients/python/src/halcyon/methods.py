@@ -134,21 +134,21 @@ class Methods:
         progress: Optional[ProgressCallback] = None,
         timeout: Optional[float] = None,
     ) -> ImageResult:
-        """Returns an image: from memory, else from disk, else from its URL, whence it is cached.
+        """Returns an image from memory, from disk, or else from its URL, and caches it.
 
         Raises InvalidURL, ConnectionFailed, TimedOut, InvalidStatusCode, BadData, LimitExceeded
         (with bytes: over 16 MiB) and others.
 
         Args:
-            url: Where the image is: an http, https, file or data URL. Without it, what is cached
-                under key is meant.
+            url: Where the image is: an http, https, file or data URL. Without it, the image cached
+                under key.
             key: The cache key; the URL without its fragment when left out. Alone, nothing is
                 loaded.
             cache: The name of the cache.
-            processors: What is done to the original, in order.
+            processors: The processing steps, in order.
             options: How to look up, load and keep the image.
-            as_: What the result holds of the image. One of "path", "data", "both", "none",
-                "dataUrl", "pixels".
+            as_: What the result contains. One of "path", "data", "both", "none", "dataUrl",
+                "pixels".
             progress: Called with reports of how far it is, at most about 10 a second.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
@@ -189,10 +189,10 @@ class Methods:
             path: A file to copy from; a relative path counts from the working directory of this
                 program.
             cache: The name of the cache.
-            processors: What is done to the original, in order.
+            processors: The processing steps, in order.
             options: How to look up, load and keep the image.
             overwrite: Replace an image that is there.
-            metadata: What is to be kept with the image, for inspect and list.
+            metadata: Metadata to keep with the image, for inspect and list.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
         wire = params_of.store(
@@ -230,11 +230,11 @@ class Methods:
             key: The cache key: any text.
             url: The URL of the image, in place of its key.
             cache: The name of the cache.
-            processors: What is done to the original, in order.
+            processors: The processing steps, in order.
             from_memory: Remove it from memory.
             from_disk: Remove it from disk.
             all_variants: Remove everything made from it by processors too.
-            options: What else was said when the image was made: cacheSerializer,
+            options: The other options with which the image was made: cacheSerializer,
                 onlyLoadFirstFrame, scaleFactor and the like.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
@@ -261,14 +261,14 @@ class Methods:
         options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
     ) -> CachedResult:
-        """Tells whether an image is cached, and where; nothing is loaded.
+        """Returns whether an image is cached, and in which tier; nothing is loaded.
 
         Args:
             key: The cache key: any text.
             url: The URL of the image, in place of its key.
             cache: The name of the cache.
-            processors: What is done to the original, in order.
-            options: What else was said when the image was made: cacheSerializer,
+            processors: The processing steps, in order.
+            options: The other options with which the image was made: cacheSerializer,
                 onlyLoadFirstFrame, scaleFactor and the like.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
@@ -292,14 +292,14 @@ class Methods:
         options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
     ) -> CachePathResult:
-        """Tells where an image is in the cache, or would be.
+        """Returns the path at which an image is cached, or would be.
 
         Args:
             key: The cache key: any text.
             url: The URL of the image, in place of its key.
             cache: The name of the cache.
-            processors: What is done to the original, in order.
-            options: What else was said when the image was made: cacheSerializer,
+            processors: The processing steps, in order.
+            options: The other options with which the image was made: cacheSerializer,
                 onlyLoadFirstFrame, scaleFactor and the like.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
@@ -319,7 +319,8 @@ class Methods:
         cache: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> SizeResult:
-        """Tells how many images a cache holds and how large they are, without walking a folder.
+        """Returns how many images a cache holds and how many bytes they take, without walking a
+        folder.
 
         Args:
             cache: The name of the cache.
@@ -337,7 +338,7 @@ class Methods:
         progress: Optional[ProgressCallback] = None,
         timeout: Optional[float] = None,
     ) -> DownloadResult:
-        """Loads an image and checks it; no cache is looked into or written.
+        """Downloads an image and checks it; no cache is read or written.
 
         Args:
             url: Where the image is: an http, https, file or data URL.
@@ -360,12 +361,12 @@ class Methods:
         options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
     ) -> ProbeResult:
-        """Tells format, size, orientation, frames and transparency of an image from its first
-        kilobytes.
+        """Returns the format, size, orientation, frame count and transparency of an image from its
+        first kilobytes.
 
         Args:
-            url: Where the image is: an http, https, file or data URL. Without it, what is cached
-                under key is meant.
+            url: Where the image is: an http, https, file or data URL. Without it, the image cached
+                under key.
             key: The cache key; the URL without its fragment when left out. Alone, nothing is
                 loaded.
             cache: The name of the cache that is looked into first.
@@ -393,14 +394,14 @@ class Methods:
         progress: Optional[ProgressCallback] = None,
         timeout: Optional[float] = None,
     ) -> PrefetchResult:
-        """Loads images into a cache before somebody wants them, behind all other downloads.
+        """Loads images into a cache ahead of time, behind all other downloads.
 
         Args:
-            urls: Where the images are; each is loaded once, however often it is named.
+            urls: Where the images are; each is loaded once, even if it is named several times.
             cache: The name of the cache.
             options: How to load the images.
             max_concurrent: How many are loaded at once.
-            processors: What is done to the originals, in order.
+            processors: The processing steps, in order.
             progress: Called with reports of how far it is, at most about 10 a second.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
@@ -423,8 +424,8 @@ class Methods:
         slot: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> int:
-        """Cancels every retrieve, download and prefetch under way, or those that match all that is
-        given.
+        """Cancels every running retrieve, download and prefetch, or those that match all the
+        conditions given.
 
         Returns how many.
 
@@ -443,8 +444,8 @@ class Methods:
         *,
         timeout: Optional[float] = None,
     ) -> PauseState:
-        """Starts no more downloads until resume; what is under way goes on, and what waits keeps
-        its place.
+        """Starts no more downloads until resume; running ones continue, and waiting ones keep their
+        place.
 
         Args:
             what: All, or only those of prefetch that nobody else waits for. One of "all",
@@ -493,7 +494,7 @@ class Methods:
         cache: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> ClearResult:
-        """Empties the disk tier of a cache; memory keeps its images as far as its limit goes.
+        """Empties the disk tier of a cache; memory keeps its images, within its limit.
 
         Args:
             cache: The name of the cache.
@@ -509,7 +510,7 @@ class Methods:
         cache: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> int:
-        """Forgets failures that are remembered, so that they are asked for again.
+        """Forgets remembered failures, so that their URLs are tried again.
 
         Returns how many.
 
@@ -527,7 +528,7 @@ class Methods:
         cache: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> List[RememberedFailure]:
-        """Lists the failures that are remembered, and repeated without asking.
+        """Lists the remembered failures, which are repeated without asking the server.
 
         Args:
             cache: The name of the cache.
@@ -537,7 +538,7 @@ class Methods:
         return self._call("listFailures", wire, list_failures_from_wire, timeout)
 
     def stats(self, *, timeout: Optional[float] = None) -> Stats:
-        """Tells what the server has done since it started.
+        """Returns what the server has done since it started.
 
         Args:
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
@@ -554,7 +555,8 @@ class Methods:
         options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
     ) -> EntryDetails:
-        """Tells everything that is known of a cached image, without loading or prolonging it.
+        """Returns everything that is known about a cached image, without loading it or extending
+        its life.
 
         Nothing is loaded. Raises NotCached.
 
@@ -562,8 +564,8 @@ class Methods:
             key: The cache key: any text.
             url: The URL of the image, in place of its key.
             cache: The name of the cache.
-            processors: What was done to the original.
-            options: What else was said when the image was made: cacheSerializer and the like.
+            processors: The processing steps of the image.
+            options: The other options with which the image was made: cacheSerializer and the like.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
         wire = params_of.given(
@@ -588,7 +590,8 @@ class Methods:
         max_age: Optional[float] = None,
         timeout: Optional[float] = None,
     ) -> Iterator[EntryDetails]:
-        """Lists what the disk tier of a cache holds, page by page, in an order that no use changes.
+        """Lists the images on disk, page by page, in an order that does not change when they are
+        used.
 
         Goes through the images on disk, in an order that no use changes, and fetches a page of them
         when it is needed. `timeout` counts for each page.
@@ -597,11 +600,11 @@ class Methods:
             cache: The name of the cache.
             page_size: How many are fetched at a time, 1 to 1000.
             host: Only images from this host.
-            prefix: Only images whose keys begin so.
+            prefix: Only images whose keys begin with this.
             format: Only images of this format. One of "png", "jpeg", "gif", "webp", "avif", "heic",
                 "tiff", "bmp", "ico", "svg", "jxl", "jp2", "pnm", "icns", "pdf".
-            min_age: Only images stored at least so many seconds ago.
-            max_age: Only images stored at most so many seconds ago.
+            min_age: Only images stored at least that many seconds ago.
+            max_age: Only images stored at most that many seconds ago.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
         params = {
@@ -632,15 +635,15 @@ class Methods:
         options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
     ) -> Explanation:
-        """Tells what retrieve would do now and why; nothing is loaded, prolonged or asked.
+        """Returns what retrieve would do now and why; nothing is loaded, extended or asked.
 
         Args:
-            url: Where the image is: an http, https, file or data URL. Without it, what is cached
-                under key is meant.
+            url: Where the image is: an http, https, file or data URL. Without it, the image cached
+                under key.
             key: The cache key; the URL without its fragment when left out. Alone, nothing is
                 loaded.
             cache: The name of the cache.
-            processors: What is done to the original.
+            processors: The processing steps.
             options: The options of the request.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
@@ -661,7 +664,7 @@ class Methods:
         cache: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> CleanResult:
-        """Removes every image whose time is over. A path that is lent out stays valid.
+        """Removes every expired image. A leased path stays valid until its lease ends.
 
         Args:
             cache: The name of the cache.
@@ -698,8 +701,8 @@ class Methods:
         downloader: Optional[DownloaderSettings] = None,
         timeout: Optional[float] = None,
     ) -> ConfiguredSettings:
-        """Changes the settings of a cache, or of the downloader, from now on; what is left out
-        stays as it was.
+        """Changes the settings of a cache or of the downloader from now on; settings that are left
+        out keep their values.
 
         Returns the settings in force; without any change it only tells. Raises InvalidParams, which
         names the setting, and then nothing has changed.
@@ -764,7 +767,7 @@ class Methods:
         *events: Union[EventName, str],
         timeout: Optional[float] = None,
     ) -> List[str]:
-        """Ends subscriptions: none of these events follows the answer.
+        """Ends subscriptions: none of these events comes after the answer.
 
         Returns what is still subscribed.
 

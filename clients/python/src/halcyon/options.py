@@ -98,29 +98,30 @@ class UntilDate(TypedDict):
 
 
 Expiration = Union[Literal["never", "expired"], ForSeconds, ForDays, UntilDate]
-"""How long an entry lives; a negative number means for ever."""
+"""How long an entry is kept; a negative number means for ever."""
 
 ExtendingExpiration = Union[Literal["none", "cacheTime"], Expiration]
 """What an access does to the expiration: nothing, the time it had at first, or a new one."""
 
 
 class CacheSerializer(TypedDict, total=False):
-    """How a processed image is written; as the result asks for by default."""
+    """How a processed image is written; by default as the result needs."""
 
     format: Literal["png", "jpeg", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico", "jxl"]
     """With transparency PNG, opaque JPEG, animated as the original, unless given."""
     quality: int
     """From 1 to 100."""
     lossless: bool
-    """Without loss, where the format can."""
+    """Compress without loss, where the format can."""
     progressive: bool
-    """Coarse first, where the format can."""
+    """Show coarsely first while loading, where the format can."""
     background: str
     """The colour below what is transparent."""
     maxBytes: int
     """The largest file; quality is lowered until it is kept."""
     stripMetadata: bool
-    """`True`: without EXIF and the like; `False`: with all of it, also where the picture was taken.
+    """`True` removes EXIF and similar metadata; `False` keeps all of it, including where the
+    picture was taken.
     """
     profile: Literal["keep", "sRGB"]
     """Whether the colour profile is kept; it is, unless given."""
@@ -170,11 +171,11 @@ class ExponentialInterval(TypedDict):
     """A pause that doubles each time, from this many seconds."""
 
     exponential: float
-    """Seconds before the first, doubled each time."""
+    """The first pause in seconds, doubled each time."""
 
 
 class Retry(TypedDict, total=False):
-    """Whether and when a failed download is tried again."""
+    """Whether and when to try a failed download again."""
 
     maxRetries: int
     """How often it is tried again."""
@@ -188,11 +189,11 @@ class ImageOptions(TypedDict, total=False):
     """
 
     forceRefresh: bool
-    """Ignore the caches for reading; still write them. Default: False."""
+    """Do not read from the caches, but write to them. Default: False."""
     fromMemoryCacheOrRefresh: bool
-    """Look in memory only, then load. Default: False."""
+    """Look in memory only, then download. Default: False."""
     onlyFromCache: bool
-    """Never load; what is not cached is the error notCached. Default: False."""
+    """Never download; an image that is not cached is the error notCached. Default: False."""
     cacheMemoryOnly: bool
     """Keep the image in memory only; the result has no path. Default: False."""
     waitForCache: bool
@@ -202,30 +203,29 @@ class ImageOptions(TypedDict, total=False):
     diskCacheExpiration: Expiration
     """How long the disk keeps the image."""
     memoryCacheAccessExtendingExpiration: ExtendingExpiration
-    """What an access does to the life in memory; as the cache is configured when left out."""
+    """What an access does to the expiration in memory; as the cache is configured when left out."""
     diskCacheAccessExtendingExpiration: ExtendingExpiration
-    """What an access does to the life on disk; as the cache is configured when left out."""
+    """What an access does to the expiration on disk; as the cache is configured when left out."""
     forcedCacheFileExtension: str
     """The extension of the cached file, instead of the format's."""
     queryDataWhenInMemory: bool
     """Read the bytes even when only the path was asked for. Default: False."""
     memory: bool
-    """Keep the image in memory; else it is only answered. Default: True."""
+    """Keep the image in memory; when False, memory does not keep it. Default: True."""
     originalCache: str
-    """Another cache to look into before loading; what it has is stored here too."""
+    """Another cache to search before downloading; what it has is stored here too."""
     cacheOriginalImage: bool
     """Keep the original of a processed image too, so that more can be made of it. Default: True."""
     cacheSerializer: CacheSerializer
-    """How a processed image is written; as the result asks for by default."""
+    """How a processed image is written; by default as the result needs."""
     onlyLoadFirstFrame: bool
-    """Take the first frame of an animation, as a still. Default: False."""
+    """Use only the first frame of an animation, as a still. Default: False."""
     frame: int
-    """Take one frame of an animation, by its number from 0, as a still."""
+    """Use one frame of an animation, by its number from 0, as a still."""
     scaleDownLargeImages: bool
-    """Make an image of more than 15728640 pixels smaller, until it has so many. Default: False."""
+    """Shrink an image of more than 15728640 pixels to that many. Default: False."""
     scaleFactor: float
-    """What the lengths of processors are multiplied by: they are then in points, not pixels.
-    Default: 1.
+    """The factor for the lengths of processors, which are then in points, not pixels. Default: 1.
     """
     preloadAllAnimationData: bool
     """Accepted for clients of other libraries: all frames are always kept. Default: False."""
@@ -238,113 +238,120 @@ class ImageOptions(TypedDict, total=False):
     when left out.
     """
     thumbHash: bool
-    """Answer with a ThumbHash, a BlurHash and the dominant colour too, made once and kept with the
-    entry. Default: False.
+    """Also answer with a ThumbHash, a BlurHash and the dominant colour, computed once and kept with
+    the entry. Default: False.
     """
     maxPixels: int
-    """The most pixels that a frame of an image to be processed may have; of a JPEG as it is shrunk
-    on loading. Default: 50000000.
+    """The largest number of pixels in a frame of an image to process; for a JPEG, after shrinking
+    while decoding. Default: 50000000.
     """
     maxFrames: int
-    """The most frames that an image to be processed may have. Default: 2000."""
+    """The largest number of frames of an image to process. Default: 2000."""
     maxAnimationPixels: int
-    """The most pixels that all frames of it may have together. Default: 250000000."""
+    """The largest number of pixels of all its frames together. Default: 250000000."""
     decodeSeconds: float
-    """The most seconds that its processing may take. Default: 20."""
+    """The longest time that processing may take, in seconds. Default: 20."""
     maxEntityBytes: int
-    """The most bytes that the entities of a drawing may add to it where they are used. Default:
+    """The largest number of bytes that entities may add to an SVG where they are used. Default:
     1000000.
     """
     lease: float
-    """Seconds for which a path that is answered stays valid. Default: 60."""
+    """The time that an answered path stays valid, in seconds. Default: 60."""
     revalidate: Literal["never", "ifExpired", "always", "http"]
-    """Whether and when a stored image is checked with its server: never, ifExpired, always, or as
-    its server says (http); as the cache is configured when left out.
+    """When a stored image is revalidated with its server: never, ifExpired, always, or as HTTP's
+    rules say (http); as the cache is configured when left out.
     """
     staleIfError: float
-    """Seconds past its time for which a stored image stands in when its server cannot be asked; as
-    far as the server allows it when left out.
+    """How long after expiring a stored image may be used when its server cannot be reached, in
+    seconds; as long as the server allows when left out.
     """
     offline: bool
-    """Load nothing from the network, and answer whatever is stored, also when its time is over.
-    Default: False.
+    """Use nothing from the network, and answer what is stored, even if it has expired. Default:
+    False.
     """
     negativeCache: float
-    """Seconds for which a failure that would come again is remembered; as the cache is configured
-    when left out.
+    """How long a permanent failure is remembered, in seconds; as the cache is configured when left
+    out.
     """
     timeout: float
-    """Seconds to wait for the next bytes; as the downloader is configured when left out."""
+    """The longest wait for the next bytes, in seconds; as the downloader is configured when left
+    out.
+    """
     deadline: float
-    """Seconds until the image must be there, whatever it waits for; without end by default."""
+    """The longest time for the whole request, in seconds; no limit by default."""
     minBytesPerSecond: float
-    """The slowest that a download may be, over two timeouts; 0 for no such limit. Default: 100."""
+    """The lowest permitted speed of a download, in bytes per second, measured over two timeouts; 0
+    for no limit. Default: 100.
+    """
     downloadPriority: Union[float, Literal["veryLow", "low", "normal", "high", "veryHigh"]]
-    """Among downloads that wait, the higher goes first: 0 to 1, or veryLow, low, normal, high or
+    """The priority among waiting downloads, higher first: 0 to 1, or veryLow, low, normal, high or
     veryHigh. Default: 0.5.
     """
     alsoPrefetchToMemory: bool
     """Prefetch into memory too; for prefetch only. Default: False."""
     onLastCancel: Literal["abort", "finish"]
-    """What becomes of the download when the last who waits for it is cancelled. Default: "abort".
+    """What happens to the download when the last request that waits for it is cancelled. Default:
+    "abort".
     """
     slot: str
-    """A place that the image is for: a newer request for the same place cancels this one."""
+    """The place that the image is for, such as a view: a newer request for the same place cancels
+    this one.
+    """
     merge: bool
-    """Share the download with others who want the same. Default: True."""
+    """Share the download with other requests for the same image. Default: True."""
     headers: Dict[str, str]
     """Request headers."""
     method: Literal["GET", "POST", "PUT"]
-    """What the server is asked to do; POST when there is a body. Default: "GET"."""
+    """The HTTP method; POST when there is a body. Default: "GET"."""
     body: Union[str, ImageOptionsBodyBase64]
-    """What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes.
-    """
+    """The body of a request other than GET: text, or bytes as base64; at most 1048576 bytes."""
     dataModifier: Literal["base64"]
-    """What is done to what was downloaded before anything looks at it: base64 for text that stands
-    for the image, also as a data URL.
+    """A transformation of the downloaded bytes before they are checked: base64 decodes text that
+    encodes the image, also as a data URL.
     """
     authorization: Authorization
     """Credentials, sent to the host of the URL only."""
     scope: str
-    """A name for the user of the request, such as an account; what is loaded with credentials is
-    kept apart by it instead of by the credentials, and outlasts a change of token.
+    """A name for the user of the request, such as an account. Images loaded with credentials are
+    kept apart by this name instead of by the credentials, and so outlast a change of token.
     """
     credentialScope: Literal["separate", "shared"]
-    """Whether what is loaded with credentials is kept apart from what others load: separate, or
-    shared with all. Default: "separate".
+    """Whether images loaded with credentials are kept apart by user (separate) or shared with
+    everyone (shared). Default: "separate".
     """
     delegates: List[QuestionName]
-    """What the client is asked about this download, instead of what it said in initialize; an empty
-    list for nothing.
+    """The questions that the client is asked about this download, instead of those named in
+    initialize; an empty list for none.
     """
     redirect: Literal["follow", "same-origin", "none"]
-    """Which redirects are followed: all, those to the same scheme, host and port, or none. Default:
+    """The redirects to follow: all, those to the same scheme, host and port, or none. Default:
     "follow".
     """
     maxRedirects: int
-    """How many redirects are followed. Default: 10."""
+    """The largest number of redirects to follow. Default: 10."""
     maxBytes: int
     """The largest body accepted, in bytes. Default: 134217728."""
     validStatusCodes: List[int]
-    """The status codes accepted; 200 to 399 but 206 by default."""
+    """The status codes to accept; by default 200 to 399, except 206."""
     acceptContentTypes: List[str]
-    """Media types of which a server must name one, if it names any, such as image/*; by default the
-    bytes decide alone.
+    """The media types to accept, such as image/*, if the server names one; by default only the
+    bytes decide.
     """
     retry: Retry
-    """Whether and when a failed download is tried again."""
+    """Whether and when to try a failed download again."""
     waitForConnectivity: float
-    """Seconds for which a download that failed waits for a network, when this machine has none;
-    then it is tried again at once.
+    """How long a failed download waits for a network when this machine has none, in seconds; then
+    it is tried again at once.
     """
     alternativeSources: List[str]
-    """URLs tried in order when the first fails."""
+    """URLs to try in order when the first one fails."""
     hedgeAfter: float
-    """Seconds after which the next source is begun beside one that has not answered."""
+    """The time after which the next source is started beside one that has not answered, in seconds.
+    """
     integrity: str
-    """Digests of which the bytes must have one, as in Subresource Integrity."""
+    """Digests, as in Subresource Integrity, one of which the bytes must have."""
     onFailureImage: str
-    """A path or URL that stands in when everything failed."""
+    """A path or URL of an image to use when everything failed."""
 
 
 class DownsampleParameters(TypedDict):
@@ -355,7 +362,7 @@ class DownsampleParameters(TypedDict):
 
 
 class DownsampleProcessor(TypedDict):
-    """Shrinks the image while it is decoded until it lies within the size; never enlarges it."""
+    """Shrinks the image while it is decoded, to fit within the size; never enlarges it."""
 
     downsample: DownsampleParameters
 
@@ -364,9 +371,9 @@ class FocalPoint(TypedDict, total=False):
     """The point that stays in the picture: from 0, at the left or top, to 1."""
 
     x: float
-    """Across, from 0 to 1."""
+    """The horizontal position, from 0 to 1."""
     y: float
-    """Down, from 0 to 1."""
+    """The vertical position, from 0 to 1."""
 
 
 class ResizeParameters(TypedDict, total=False):
@@ -375,19 +382,19 @@ class ResizeParameters(TypedDict, total=False):
     height: float
     """Pixels down."""
     mode: Literal["none", "aspectFit", "aspectFill"]
-    """How it is done."""
+    """How the image is fitted to the size."""
     upscale: bool
     """Whether a smaller image is enlarged."""
     kernel: Literal["nearest", "linear", "cubic", "mitchell", "lanczos2", "lanczos3"]
-    """How pixels are made of others; lanczos3 when left out, nearest for sharp squares."""
+    """The resampling filter; lanczos3 when left out, nearest keeps hard edges."""
     focus: FocalPoint
-    """The point around which what exceeds the size is cut off, with aspectFill."""
+    """The point that aspectFill crops around."""
 
 
 class ResizeProcessor(TypedDict):
-    """Gives the image another size: stretched (none), within it (aspectFit) or covering it
-    (aspectFill). With one side given, the other follows. With a focus, what exceeds the size is
-    cut off around that point.
+    """Resizes the image: stretched to the size (none), fitting within it (aspectFit) or covering it
+    (aspectFill). With only one side given, the other follows from the shape. With a focus,
+    aspectFill crops around that point.
     """
 
     resize: ResizeParameters
@@ -397,9 +404,9 @@ class CropAnchor(TypedDict, total=False):
     """Which part is taken: from 0, at the left or top, to 1."""
 
     x: float
-    """Across, from 0 to 1."""
+    """The horizontal position, from 0 to 1."""
     y: float
-    """Down, from 0 to 1."""
+    """The vertical position, from 0 to 1."""
 
 
 class _CropParameters(TypedDict):
@@ -411,7 +418,7 @@ class _CropParameters(TypedDict):
 
 class CropParameters(_CropParameters, total=False):
     anchor: Union[CropAnchor, Literal["smart", "entropy"]]
-    """Which part is taken, as fractions of what is left over, or by what is seen; the middle when
+    """Which part is kept: a position as fractions of the surplus, or by content; the middle when
     left out.
     """
     x: float
@@ -419,13 +426,13 @@ class CropParameters(_CropParameters, total=False):
     y: float
     """The upper edge of the part, from that of the image."""
     unit: Literal["pixels", "fraction"]
-    """Of all lengths: pixels when left out, or fraction for parts of the sides."""
+    """The unit of all lengths: pixels when left out, or fraction for fractions of the sides."""
 
 
 class CropProcessor(TypedDict):
-    """Takes a part of the image; its middle, unless anchor says otherwise: by what is cut off, or
-    by the pixels (smart, entropy). With x or y, the rectangle with that corner, which must lie
-    within the image. With the unit fraction, lengths are parts of the sides.
+    """Crops the image to its middle, or as anchor says: at a side, or by content (smart, entropy).
+    With x or y, crops to the rectangle with that corner, which must lie within the image. With
+    the unit fraction, lengths are fractions of the sides.
     """
 
     crop: CropParameters
@@ -453,13 +460,13 @@ class PadParameters(_PadParameters, total=False):
         "bottomLeft",
         "bottomRight",
     ]
-    """Where the image lies; in the middle when left out."""
+    """Where the image is placed; in the middle when left out."""
     upscale: bool
     """Whether a smaller image is enlarged."""
 
 
 class PadProcessor(TypedDict):
-    """Makes the image fit within the size and lays it on a ground of exactly that size, which is
+    """Fits the image within the size and places it on a canvas of exactly that size, which is
     transparent unless backgroundColor is given.
     """
 
@@ -468,12 +475,14 @@ class PadProcessor(TypedDict):
 
 class TrimParameters(TypedDict, total=False):
     tolerance: float
-    """The largest difference in a channel of 255 that is none; 10 when left out."""
+    """The largest difference in a channel, of 255, that counts as the same colour; 10 when left
+    out.
+    """
 
 
 class TrimProcessor(TypedDict):
-    """Removes margins of the colour of the first pixel; tolerance is the largest difference in a
-    channel of 255 that counts as the same. An image of one colour stays as it is.
+    """Removes margins that have the colour of the first pixel; differences in a channel up to
+    tolerance, of 255, count as the same colour. An image of a single colour stays as it is.
     """
 
     trim: TrimParameters
@@ -481,13 +490,13 @@ class TrimProcessor(TypedDict):
 
 class FlipParameters(TypedDict, total=False):
     horizontal: bool
-    """Whether left and right are exchanged."""
+    """Whether left and right are swapped."""
     vertical: bool
-    """Whether top and bottom are exchanged."""
+    """Whether top and bottom are swapped."""
 
 
 class FlipProcessor(TypedDict):
-    """Exchanges left and right (horizontal), top and bottom (vertical), or both."""
+    """Mirrors the image: left to right (horizontal), top to bottom (vertical), or both."""
 
     flip: FlipParameters
 
@@ -500,7 +509,7 @@ class RotateParameters(TypedDict, total=False):
 
 
 class RotateProcessor(TypedDict):
-    """Turns the image clockwise by degrees; or, with auto, only as its EXIF orientation says."""
+    """Rotates the image clockwise by degrees; or, with auto, only as its EXIF orientation says."""
 
     rotate: RotateParameters
 
@@ -509,7 +518,7 @@ class RadiusFraction(TypedDict):
     """A radius as a part of the shorter side."""
 
     fraction: float
-    """A fraction."""
+    """From 0 to 1: of the shorter side for a radius, of the image that stays visible for a tint."""
 
 
 class _RoundCornerParameters(TypedDict):
@@ -519,7 +528,7 @@ class _RoundCornerParameters(TypedDict):
 
 class RoundCornerParameters(_RoundCornerParameters, total=False):
     corners: List[Literal["topLeft", "topRight", "bottomLeft", "bottomRight"]]
-    """Which corners; all when left out."""
+    """The corners to round; all when left out."""
     targetSize: DownsampleParameters
     """The size that the radius is meant for."""
     backgroundColor: str
@@ -528,7 +537,7 @@ class RoundCornerParameters(_RoundCornerParameters, total=False):
 
 
 class RoundCornerProcessor(TypedDict):
-    """Makes the corners round, and transparent unless backgroundColor is given."""
+    """Rounds the corners; outside them the image is transparent unless backgroundColor is given."""
 
     roundCorner: RoundCornerParameters
 
@@ -542,8 +551,8 @@ class CircleParameters(TypedDict, total=False):
 
 
 class CircleProcessor(TypedDict):
-    """Cuts out the largest circle around the middle; with a diameter, of the image made to cover
-    that. Around it is backgroundColor, or nothing.
+    """Crops the image to the largest circle around its middle; with a diameter, after resizing the
+    image to cover it. Outside the circle is backgroundColor, or nothing.
     """
 
     circle: CircleParameters
@@ -564,11 +573,11 @@ class SharpenParameters(TypedDict, total=False):
     radius: float
     """The radius, in pixels or as a fraction."""
     amount: float
-    """How often the difference is added; once when left out."""
+    """The factor of the difference; 1 when left out."""
 
 
 class SharpenProcessor(TypedDict):
-    """Adds the difference to a blurred image, as often as amount says."""
+    """Sharpens the image: adds its difference from a blurred copy, multiplied by amount."""
 
     sharpen: SharpenParameters
 
@@ -579,7 +588,7 @@ class PixelateParameters(TypedDict):
 
 
 class PixelateProcessor(TypedDict):
-    """Makes squares of one colour, with sides of that size, of the image."""
+    """Turns the image into squares of a single colour with sides of that size."""
 
     pixelate: PixelateParameters
 
@@ -592,11 +601,13 @@ class _OverlayParameters(TypedDict):
 
 class OverlayParameters(_OverlayParameters, total=False):
     fraction: float
-    """A fraction."""
+    """From 0 to 1: of the shorter side for a radius, of the image that stays visible for a tint."""
 
 
 class OverlayProcessor(TypedDict):
-    """Lays a colour over the image: fraction 0 for the plain colour, 1 for the plain image."""
+    """Lays a colour over the image; fraction is how much of the image stays: 0 for only the colour,
+    1 for only the image.
+    """
 
     overlay: OverlayParameters
 
@@ -608,7 +619,7 @@ class TintParameters(TypedDict):
 
 
 class TintProcessor(TypedDict):
-    """Gives everything that is not transparent the colour."""
+    """Gives everything that is not transparent a single colour."""
 
     tint: TintParameters
 
@@ -638,7 +649,9 @@ class GammaParameters(TypedDict):
 
 
 class GammaProcessor(TypedDict):
-    """Makes the middle tones lighter, above 1, or darker: each sample to the power of 1/gamma."""
+    """Makes midtones lighter (above 1) or darker (below 1): raises each sample to the power
+    1/gamma.
+    """
 
     gamma: GammaParameters
     """1 leaves it as it is."""
@@ -649,7 +662,7 @@ class BlackWhiteParameters(TypedDict):
 
 
 class BlackWhiteProcessor(TypedDict):
-    """Makes greys of the image."""
+    """Turns the image into shades of grey."""
 
     blackWhite: BlackWhiteParameters
 
@@ -666,7 +679,7 @@ class BorderParameters(_BorderParameters, total=False):
     radius: Union[float, RadiusFraction]
     """The radius, in pixels or as a fraction."""
     corners: List[Literal["topLeft", "topRight", "bottomLeft", "bottomRight"]]
-    """Which corners; all when left out."""
+    """The corners to round; all when left out."""
 
 
 class BorderProcessor(TypedDict):
@@ -690,7 +703,7 @@ class _BlendParameters(TypedDict):
         "difference",
         "exclusion",
     ]
-    """How it is done."""
+    """How the image is fitted to the size."""
 
 
 class BlendParameters(_BlendParameters, total=False):
@@ -702,7 +715,7 @@ class BlendParameters(_BlendParameters, total=False):
 
 
 class BlendProcessor(TypedDict):
-    """Mixes the image with a colour below it."""
+    """Blends the image with a colour below it."""
 
     blend: BlendParameters
 
@@ -734,7 +747,7 @@ class CompositingParameters(_CompositingParameters, total=False):
 
 
 class CompositingProcessor(TypedDict):
-    """Lays the image over a colour, as Porter and Duff have it."""
+    """Composites the image over a colour by an operation of Porter and Duff."""
 
     compositing: CompositingParameters
 
@@ -756,19 +769,19 @@ class WatermarkParameters(_WatermarkParameters, total=False):
         "bottomLeft",
         "bottomRight",
     ]
-    """Where it lies; at the bottom right when left out."""
+    """Where the picture is placed; at the bottom right when left out."""
     opacity: float
-    """1 for the picture as it is, and when left out."""
+    """From 0 to 1; 1, the picture as it is, when left out."""
     margin: float
-    """The pixels between it and the edges."""
+    """The distance from the edges, in pixels."""
     scale: float
-    """Its width as a part of that of the image."""
+    """Its width as a fraction of the image's width."""
 
 
 class WatermarkProcessor(TypedDict):
-    """Lays another picture over the image: a PNG, JPEG, WebP or GIF of 256 KiB at most. scale is
-    its width as a part of that of the image; without it, and where it fits between the margins,
-    it has its own size.
+    """Lays another picture over the image: a PNG, JPEG, WebP or GIF of at most 256 KiB. scale is
+    its width as a fraction of the image's width; without it, the picture has its own size where
+    that fits between the margins.
     """
 
     watermark: WatermarkParameters
@@ -776,18 +789,18 @@ class WatermarkProcessor(TypedDict):
 
 class _FormatParameters(TypedDict):
     to: Literal["png", "jpeg", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico", "jxl"]
-    """What it becomes."""
+    """The format to convert to."""
 
 
 class FormatParameters(_FormatParameters, total=False):
     """The format."""
 
     quality: float
-    """From 1 to 100, on the scale of JPEG in every format."""
+    """From 1 to 100, on the scale of JPEG for every format."""
 
 
 class FormatProcessor(TypedDict):
-    """Writes the result in a format."""
+    """Converts the result to a format."""
 
     format: FormatParameters
     """The format."""
@@ -817,7 +830,7 @@ Processor = Union[
     WatermarkProcessor,
     FormatProcessor,
 ]
-"""One step of the making of an image: an object with one member, the processor's name."""
+"""One processing step: an object with one member, the name of the processor."""
 
 Processors = Union[str, Sequence[Processor]]
 """Steps applied left to right, each an object with one member, the name of the processor; or a

@@ -44,7 +44,7 @@ class DownloadChange(TypedDict, total=False):
     method: Literal["GET", "POST", "PUT"]
     """The HTTP method."""
     body: Union[str, ImageOptionsBodyBase64]
-    """What is sent."""
+    """The body to send."""
 
 
 DownloadAnswer = Optional[DownloadChange]
@@ -71,7 +71,7 @@ class AnswerHead(TypedDict):
     url: str
     """The URL."""
     statusCode: int
-    """The status of the answer."""
+    """The status code of the response."""
     status: int
     """Former name of statusCode."""
     contentType: Optional[str]
@@ -82,7 +82,7 @@ class Acceptance(TypedDict):
     """Whether the body of an answer is wanted."""
 
     accept: bool
-    """Whether the answer is accepted."""
+    """Whether to accept the response."""
 
 
 StatusAnswer = Optional[Acceptance]
@@ -101,7 +101,7 @@ class Challenge(TypedDict):
     scheme: str
     """In small letters: basic, digest, bearer and others."""
     isProxy: bool
-    """Whether a proxy asks."""
+    """Whether a proxy asks for credentials."""
     failures: int
     """How many answers it has turned down already."""
 

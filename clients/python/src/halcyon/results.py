@@ -91,8 +91,8 @@ class _Pixels(TypedDict):
 
 
 class Pixels(_Pixels, total=False):
-    """A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the
-    other. The other fields are those of the original.
+    """A file of raw pixels, when asked for: sRGB, RGBA with eight bits each, frames one below the
+    other. The other fields describe the original.
     """
 
     framesDropped: int
@@ -109,7 +109,7 @@ NotStoredReason = Literal[
     "notAsked",
     "occupied",
 ]
-"""The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it."""
+"""Why no tier keeps the image that was just loaded; left out when one does."""
 
 
 @dataclass(frozen=True)
@@ -121,9 +121,9 @@ class ImageResult(ImageFile):
     cache: str = ""
     """The name of the cache."""
     processor_identifier: str = ""
-    """What was done to the original; empty for nothing."""
+    """The identifier of the processors; empty for an original."""
     cache_type: CacheType = "none"
-    """Where the answer came from; none means it was loaded now."""
+    """Where the image came from; none means just downloaded."""
     path: Optional[str] = None
     """A complete file; None when the image is only in memory."""
     uri: Optional[str] = None
@@ -137,24 +137,26 @@ class ImageResult(ImageFile):
     height: int = 0
     """Pixels down, as coded."""
     orientation: Optional[int] = None
-    """How it is to be turned, 1 to 8 as in EXIF; left out for what an older version stored; probe
-    tells.
+    """The orientation, 1 to 8 as in EXIF; left out for images stored by an older version (use
+    probe).
     """
     has_alpha: Optional[bool] = None
-    """Whether it may be transparent; left out for what an older version stored; probe tells."""
+    """Whether the image may be transparent; left out for images stored by an older version (use
+    probe).
+    """
     display_width: Optional[int] = None
-    """Pixels across when it is turned as orientation says; left out for what an older version
-    stored; probe tells.
+    """Pixels across after applying the orientation; left out for images stored by an older version
+    (use probe).
     """
     display_height: Optional[int] = None
-    """Pixels down when it is turned as orientation says; left out for what an older version stored;
-    probe tells.
+    """Pixels down after applying the orientation; left out for images stored by an older version
+    (use probe).
     """
     frame_count: int = 0
-    """Pictures of an animation or pages; 1 for stills, and for JPEG XL."""
+    """The number of frames or pages; 1 for stills and for JPEG XL."""
     frames_dropped: Optional[int] = None
-    """How many frames or pages of the original a processed image lacks, although all were asked
-    for; left out for none.
+    """How many frames or pages of the original a processed image lacks although all were wanted;
+    left out for none.
     """
     frame_seconds: Optional[Sequence[float]] = field(default=None, hash=False)
     """How long each frame of an animation is shown, in seconds, where that is known."""
@@ -183,24 +185,26 @@ class ImageResult(ImageFile):
     dominant_color: Optional[str] = None
     """The colour that most of the image has, with the ThumbHash."""
     pixels: Optional[Pixels] = field(default=None, hash=False)
-    """A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the
-    other. The other fields are those of the original.
+    """A file of raw pixels, when asked for: sRGB, RGBA with eight bits each, frames one below the
+    other. The other fields describe the original.
     """
     leased: Optional[bool] = None
-    """False when the path is not lent, for what is lent has used its half of the limit."""
+    """False when the path could not be leased, because leases already use half of the size limit.
+    """
     stale: Optional[bool] = None
-    """True when its time is over, or its server was not asked although the request wanted that."""
+    """True when the image has expired, or its server was not asked although the request wanted
+    that.
+    """
     revalidated: Optional[bool] = None
-    """True when its server was asked, and said that it has not changed."""
+    """True when the server confirmed that the image has not changed."""
     placeholder: bool = False
-    """True when this stands in for an image that could not be had."""
+    """True when this is the substitute for an image that could not be loaded."""
     memory_cached: Optional[bool] = None
-    """False when memory was to keep the bytes, but did not."""
+    """False when memory should keep the bytes but did not."""
     memory_reason: Optional[str] = None
     """Why memory did not keep the bytes, naming the setting."""
     stored: Optional[NotStoredReason] = None
-    """The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it.
-    """
+    """Why no tier keeps the image that was just loaded; left out when one does."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -219,8 +223,8 @@ class _StoredTiers(TypedDict):
 
 
 class StoredTiers(_StoredTiers, total=False):
-    """Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was
-    stored.
+    """The tiers that hold the image now: memory its bytes, disk its file; with a reason when
+    nothing was stored.
     """
 
     reason: NotStoredReason
@@ -232,8 +236,8 @@ class StoreResult(ImageResult):
     """An image that was put into the cache."""
 
     stored: StoredTiers = field(default_factory=lambda: StoredTiers(memory=False, disk=False), hash=False)  # type: ignore[assignment]
-    """Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was
-    stored.
+    """The tiers that hold the image now: memory its bytes, disk its file; with a reason when
+    nothing was stored.
     """
     reason: Optional[str] = None
     """Why memory does not hold the bytes, or nothing was stored."""
@@ -253,7 +257,7 @@ class RemoveResult:
     disk: bool = False
     """Whether something was removed from disk."""
     leased: bool = False
-    """Whether a path that was lent out went before its time."""
+    """Whether a path was removed before its lease ended."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -293,7 +297,8 @@ class CachePathResult(LocalFile):
     exists: bool = False
     """Whether the image is there."""
     leased: Optional[bool] = None
-    """False when the path is not lent, for what is lent has used its half of the limit."""
+    """False when the path could not be leased, because leases already use half of the size limit.
+    """
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -343,9 +348,9 @@ class MemorySize:
     limit_bytes: int = 0
     """Former name of bytes_limit."""
     allocated_bytes: Optional[int] = None
-    """What they take, in bytes."""
+    """The space they take, in bytes of whole blocks."""
     leased_bytes: Optional[int] = None
-    """What is lent out of it, in bytes."""
+    """The leased part, in bytes."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -358,8 +363,8 @@ class SizeResult:
     """How much one cache holds, on disk and in memory."""
 
     disk: DiskSize
-    """Entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of files that
-    are no longer in the cache and go when their leases end, of the disk tier.
+    """The disk tier: entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes
+    of removed files that wait for their leases to end.
     """
     memory: MemorySize
     """Entries, bytes and the limit of the memory tier."""
@@ -387,7 +392,7 @@ class DownloadResult:
     height: int = 0
     """Pixels down, as coded."""
     frame_count: int = 0
-    """Pictures of an animation or pages; 1 for stills, and for JPEG XL."""
+    """The number of frames or pages; 1 for stills and for JPEG XL."""
     frame_seconds: Optional[Sequence[float]] = field(default=None, hash=False)
     """How long each frame of an animation is shown, in seconds, where that is known."""
     delays: Optional[Sequence[int]] = field(default=None, hash=False)
@@ -424,28 +429,32 @@ class ProbeResult:
     height: int = 0
     """Pixels down, as coded."""
     orientation: Optional[int] = None
-    """How it is to be turned, 1 to 8 as in EXIF; None when its start does not tell."""
+    """The orientation, 1 to 8 as in EXIF; None when the first kilobytes do not show it."""
     frame_count: Optional[int] = None
-    """Pictures of an animation or pages; None when its start does not tell."""
+    """The number of frames or pages; None when the first kilobytes do not show it."""
     frame_seconds: Optional[Sequence[float]] = field(default=None, hash=False)
-    """How long each frame of an animation is shown, in seconds; left out when its start does not
-    tell.
+    """How long each frame of an animation is shown, in seconds; left out when the first kilobytes
+    do not show it.
     """
     delays: Optional[Sequence[int]] = field(default=None, hash=False)
     """Former name of frame_seconds, in milliseconds."""
     loop_count: Optional[int] = None
-    """How often an animation is played, 0 for ever; left out when its start does not tell."""
+    """How often an animation is played, 0 for ever; left out when the first kilobytes do not show
+    it.
+    """
     has_alpha: Optional[bool] = None
-    """Whether it may be transparent; None when its start does not tell."""
+    """Whether the image may be transparent; None when the first kilobytes do not show it."""
     byte_count: Optional[int] = None
-    """Its size in bytes; None when its server does not say."""
+    """The size in bytes; None when the server does not say."""
     cache_type: CacheType = "none"
-    """Where it was looked at; none for its source."""
+    """The tier that was read; none for the source."""
     display_width: Optional[int] = None
-    """Pixels across when it is turned as orientation says; left out when its start does not tell.
+    """Pixels across after applying the orientation; left out when the first kilobytes do not show
+    it.
     """
     display_height: Optional[int] = None
-    """Pixels down when it is turned as orientation says; left out when its start does not tell."""
+    """Pixels down after applying the orientation; left out when the first kilobytes do not show it.
+    """
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -459,7 +468,7 @@ class PrefetchFailure(TypedDict):
     url: str
     """The URL."""
     error: Dict[str, Any]
-    """The error, as of a request."""
+    """The error, as a request would get it."""
 
 
 class UnstoredImage(TypedDict):
@@ -476,12 +485,11 @@ class PrefetchResult:
     completed: Sequence[str]
     """URLs that were loaded."""
     skipped: Sequence[str] = field(default=(), hash=False)
-    """URLs whose images were cached already."""
+    """URLs whose images were already cached."""
     failed: Sequence[PrefetchFailure] = field(default=(), hash=False)
-    """URLs whose images could not be had, or were stopped, with their errors."""
+    """URLs that failed or were stopped, with their errors."""
     not_stored: Optional[Sequence[UnstoredImage]] = field(default=None, hash=False)
-    """URLs that were loaded and whose images no tier keeps, with the reason; left out when empty.
-    """
+    """URLs that were loaded but that no tier keeps, with the reason; left out when empty."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -493,16 +501,16 @@ class PauseState(TypedDict):
     """Which downloads are not started now."""
 
     paused: Literal["none", "prefetch", "all"]
-    """Which downloads are not started."""
+    """The downloads that are held back."""
     running: int
-    """How many downloads are under way, and go on."""
+    """How many downloads are running, and continue."""
     waiting: int
-    """How many wait for their turn."""
+    """How many downloads wait for their turn."""
 
 
 @dataclass(frozen=True)
 class ClearResult:
-    """What `clear` and its kin took away: how many images, how many bytes."""
+    """What `clear` and the methods like it removed: how many images, how many bytes."""
 
     count: int
     """Entries removed."""
@@ -511,7 +519,7 @@ class ClearResult:
     bytes: int = 0
     """Former name of byte_count."""
     leased: int = 0
-    """About how many paths that were lent out went before their time."""
+    """About how many paths were removed before their leases ended."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -527,18 +535,18 @@ class RememberedFailure(TypedDict):
     key: str
     """The cache key that its image was to have."""
     error: Dict[str, Any]
-    """The error, as of a request."""
+    """The error, as a request would get it."""
     seconds: float
     """For how many seconds it is remembered yet."""
 
 
 class StatsResultOutput(TypedDict):
-    """What is made for the client and not yet read by it: the bytes held, their limit
-    (outputLimit), and how often requests had to wait for the client to read.
+    """Output that the client has not read yet: the bytes held, their limit (outputLimit), and how
+    often requests had to wait for the client to read.
     """
 
     heldBytes: int
-    """What is held, in bytes."""
+    """The bytes held."""
     bytesLimit: int
     """The limit, in bytes."""
     limitBytes: int
@@ -551,15 +559,15 @@ class Latency(TypedDict):
     """How long the requests of one method took, in milliseconds."""
 
     count: int
-    """Requests that were answered, well or not."""
+    """Requests that were answered, with a result or an error."""
     p50: float
-    """Milliseconds that half of them did not surpass, to an eighth."""
+    """The median in milliseconds, exact to an eighth of the value."""
     p95: float
-    """Milliseconds that 95 % of them did not surpass, to an eighth."""
+    """The 95th percentile in milliseconds, exact to an eighth of the value."""
     p99: float
-    """Milliseconds that 99 % of them did not surpass, to an eighth."""
+    """The 99th percentile in milliseconds, exact to an eighth of the value."""
     max: float
-    """Milliseconds of the one that took longest."""
+    """The longest time in milliseconds."""
 
 
 class Stats(TypedDict):
@@ -570,43 +578,43 @@ class Stats(TypedDict):
     diskHits: int
     """Images answered from disk."""
     misses: int
-    """Images that no cache had."""
+    """Images that were in no cache."""
     merged: int
-    """Callers that joined work under way."""
+    """Requests that joined running work."""
     downloads: int
     """Downloads that ended well."""
     sharedDownloads: int
-    """Images that another process had downloaded while this one waited for it."""
+    """Images that this process waited for while another one downloaded them."""
     failedDownloads: int
     """Downloads that failed or were cancelled."""
     downloadedBytes: int
     """Bytes of bodies received."""
     runningDownloads: int
-    """Downloads under way."""
+    """Downloads that are running."""
     stalledDownloads: int
-    """Those of them whose servers have said nothing for a second."""
+    """Running downloads whose servers have sent nothing for a second."""
     waitingDownloads: int
     """Downloads waiting for their turn, or for another process that downloads the same."""
     evictions: int
-    """Images evicted from disk for their size."""
+    """Images evicted from disk to stay within its limit."""
     damagedFiles: int
-    """Images taken out because their files had been changed by another program."""
+    """Images removed because another program had changed their files."""
     rememberedFailures: int
-    """Failures that are remembered, and repeated without asking."""
+    """Remembered failures, which are repeated without asking the server."""
     notStored: Dict[str, int]
-    """Loaded images that no tier keeps although they were to be kept, by reason; also those that
-    nobody waits for, and the originals of made images.
+    """Loaded images that should have been kept but no tier keeps, by reason; including those that
+    nobody waited for, and originals of processed images.
     """
     requestsInFlight: int
-    """Requests being worked on."""
+    """Requests that have not been answered yet."""
     output: StatsResultOutput
-    """What is made for the client and not yet read by it: the bytes held, their limit
-    (outputLimit), and how often requests had to wait for the client to read.
+    """Output that the client has not read yet: the bytes held, their limit (outputLimit), and how
+    often requests had to wait for the client to read.
     """
     uptimeSeconds: float
     """Seconds since the server started."""
     latency: Dict[str, Latency]
-    """How long requests took from being read to being answered, by method."""
+    """The time from reading to answering requests, by method."""
 
 
 @dataclass(frozen=True)
@@ -614,11 +622,11 @@ class EntryDetails:
     """What is known of one image in a cache. Dates are ISO 8601, sizes in bytes."""
 
     key: Optional[str]
-    """The cache key; None when only the file is known, until the image is asked for."""
+    """The cache key; None while only the file is known, until the image is next requested."""
     processor_identifier: Optional[str] = None
-    """What was done to the original; empty for nothing."""
+    """The identifier of the processors; empty for an original."""
     user: Optional[str] = None
-    """A digest of the user whom the image belongs to; None for an image that users share."""
+    """A digest of the user that the image belongs to; None for an image that all users share."""
     hash: Optional[str] = None
     """The hash that names the file; None in a read-only folder."""
     path: Optional[str] = None
@@ -634,15 +642,15 @@ class EntryDetails:
     height: Optional[int] = None
     """Pixels down, as coded."""
     frame_count: Optional[int] = None
-    """Pictures of an animation or pages; 1 for stills, and for JPEG XL."""
+    """The number of frames or pages; 1 for stills and for JPEG XL."""
     byte_count: Optional[int] = None
     """The size of the file, in bytes."""
     allocated_bytes: Optional[int] = None
-    """What the file takes on the disk; None in a read-only folder."""
+    """The space that the file takes on disk, in bytes; None in a read-only folder."""
     checksum: Optional[str] = None
     """SHA-256 of the bytes, in hexadecimal."""
     shared_by: Optional[int] = None
-    """How many entries have the same file; None in a list."""
+    """How many entries share the file; None in a list."""
     url: Optional[str] = None
     """Where it was downloaded from, after redirects."""
     host: Optional[str] = None
@@ -654,26 +662,28 @@ class EntryDetails:
     stored_at: Optional[str] = None
     """When it was stored."""
     used_at: Optional[str] = None
-    """When it was last used, to within half a minute."""
+    """When it was last used, accurate to half a minute."""
     expires_at: Optional[str] = None
     """When it expires; None for never."""
     leased_until: Optional[str] = None
-    """Until when its path is lent out; None when it is not."""
+    """When the lease of its path ends; None when it is not leased."""
     metadata: Optional[Mapping[str, str]] = field(default=None, hash=False)
-    """What the caller of store wanted kept."""
+    """The metadata that was given to store."""
     orientation: Optional[int] = None
-    """How it is to be turned, 1 to 8 as in EXIF; left out for what an older version stored; probe
-    tells.
+    """The orientation, 1 to 8 as in EXIF; left out for images stored by an older version (use
+    probe).
     """
     has_alpha: Optional[bool] = None
-    """Whether it may be transparent; left out for what an older version stored; probe tells."""
+    """Whether the image may be transparent; left out for images stored by an older version (use
+    probe).
+    """
     display_width: Optional[int] = None
-    """Pixels across when it is turned as orientation says; left out for what an older version
-    stored; probe tells.
+    """Pixels across after applying the orientation; left out for images stored by an older version
+    (use probe).
     """
     display_height: Optional[int] = None
-    """Pixels down when it is turned as orientation says; left out for what an older version stored;
-    probe tells.
+    """Pixels down after applying the orientation; left out for images stored by an older version
+    (use probe).
     """
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
@@ -694,23 +704,23 @@ class Explanation(TypedDict):
     path: str
     """Where the image is on disk, or would be."""
     cacheType: CacheType
-    """Which tier has the image, its time not being over."""
+    """The tier that has the image and in which it has not expired."""
     storedAt: Optional[str]
-    """When what is stored was stored."""
+    """When the image was stored."""
     expiresAt: Optional[str]
-    """When its time on disk is over; None for never, and when nothing is stored."""
+    """When the image expires on disk; None for never, and when nothing is stored."""
     stale: Optional[bool]
-    """Whether what is stored is not as fresh as the request wants it; None when nothing is."""
+    """Whether the stored image is staler than the request accepts; None when nothing is stored."""
     verdict: Literal["answer", "answerStale", "answerAndRefresh", "revalidate", "load", "fail"]
-    """What would be done."""
+    """What retrieve would do."""
     network: bool
     """Whether the network would be used."""
     url: Optional[str]
-    """The URL that would be asked first; None when none would."""
+    """The URL that would be requested first; None for none."""
     reasons: List[str]
-    """Why: sentences for people."""
+    """The reasons, as sentences for people."""
     error: Optional[Dict[str, Any]]
-    """What it would fail with, as far as that is known; None for nothing."""
+    """The error it would fail with, as far as that is known; None for none."""
 
 
 @dataclass(frozen=True)
@@ -720,13 +730,13 @@ class CleanResult:
     count: int
     """Images removed."""
     byte_count: int = 0
-    """Bytes of their files."""
+    """The bytes of their files."""
     bytes: int = 0
     """Former name of byte_count."""
     hashes: Sequence[str] = field(default=(), hash=False)
     """The hashes of their keys, which named the files."""
     keys: Sequence[Optional[str]] = field(default=(), hash=False)
-    """Their keys, at the same places; None where it is not known."""
+    """Their keys, in the same order; None where one is not known."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -745,17 +755,18 @@ class VerifyResult:
     bytes: int = 0
     """Former name of byte_count."""
     damaged: int = 0
-    """Entries whose files are not what was stored; taken out."""
+    """Entries whose files are not what was stored; removed."""
     missing: int = 0
-    """Entries without files; taken out."""
+    """Entries without files; removed."""
     adopted: int = 0
-    """Images without entries; taken in."""
+    """Images without entries; added to the index."""
     leftovers: int = 0
-    """Files of dead writers, and files that are no images; removed."""
+    """Files left by dead processes, and files that are not images; removed."""
     corrected: int = 0
-    """Sums and notes of the index that were wrong; put right."""
+    """Totals and records of the index that were wrong; corrected."""
     unreadable: int = 0
-    """Files that could not be read now, for want of a permission or of descriptors; left alone."""
+    """Files that could not be read now, for lack of permission or of file descriptors; left alone.
+    """
     clean: bool = False
     """Whether nothing was wrong."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)

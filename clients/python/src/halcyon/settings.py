@@ -25,22 +25,24 @@ class MemorySettings(TypedDict, total=False):
     """Settings of the memory tier; what is left out stays as it was."""
 
     totalBytesLimit: int
-    """The most memory holds, in bytes; 0 holds nothing. Default: 104857600."""
+    """The size limit of memory, in bytes; 0 keeps nothing. Default: 104857600."""
     preferredBytesAfterPurge: int
-    """What a purge leaves, in bytes; setting totalBytesLimit alone makes it three fifths of that.
-    Default: 62914560.
+    """The size that a purge leaves, in bytes; setting only totalBytesLimit makes it three fifths of
+    that. Default: 62914560.
     """
     countLimit: int
-    """The most images; 0 for no limit. Default: 0."""
+    """The largest number of images; 0 for no limit. Default: 0."""
     entryBytesLimit: Optional[int]
-    """The most one image may take, in bytes; None for a tenth of the limit."""
+    """The largest image to keep, in bytes; None for a tenth of the limit."""
     expiration: Expiration
     """How long an image stays in memory. Default: {"seconds": 300}."""
     extending: ExtendingExpiration
-    """What a use does to that: cacheTime begins it anew, none leaves it. Default: "cacheTime"."""
+    """What a use does to the expiration: cacheTime starts it again, none leaves it. Default:
+    "cacheTime".
+    """
     weakRetention: bool
-    """Whether an image that was purged is found as long as an answer with it is under way. Default:
-    True.
+    """Whether a purged image is still found while an answer that contains it is being sent.
+    Default: True.
     """
 
 
@@ -50,65 +52,65 @@ class KeyRule(TypedDict, total=False):
     """
 
     hosts: List[str]
-    """The hosts that it counts for."""
+    """The hosts that the rule applies to."""
     keepQuery: List[str]
-    """The only parameters of a query that count."""
+    """The only query parameters to keep."""
     dropQuery: List[str]
-    """The parameters of a query that do not count."""
+    """The query parameters to drop."""
 
 
 class DiskSettings(TypedDict, total=False):
     """Settings of the disk tier; what is left out stays as it was."""
 
     folder: str
-    """The folder, an absolute path; it can be named until the cache is first used."""
+    """The folder, as an absolute path; it can be set until the cache is first used."""
     bytesLimit: int
-    """The most the images take on disk, in bytes; 0 for no limit. Default: 2147483648."""
+    """The size limit of the images on disk, in bytes; 0 for no limit. Default: 2147483648."""
     purgeRatio: float
-    """What a purge leaves, as a part of the limit. Default: 0.5."""
+    """The size that a purge leaves, as a fraction of the limit. Default: 0.5."""
     freeSpaceFloor: Optional[int]
-    """Bytes of the file system that stay free; None for a hundredth of it, 128 KiB (at most an
-    eighth) to 256 MiB.
+    """The bytes of the file system to leave free; None for a hundredth of it, between 128 KiB (or
+    an eighth if that is less) and 256 MiB.
     """
     expiration: Expiration
     """How long an image stays on disk. Default: {"days": 7}."""
     expireBy: Literal["access", "modification"]
-    """What that counts from: the last use (access) or the storing (modification). Default:
-    "access".
+    """What the expiration counts from: the last use (access) or the time of storing (modification).
+    Default: "access".
     """
     pathExtension: str
-    """The extension of files: of the format found (sniffed), of the key (fromKey), none, or any
-    other text. Default: "sniffed".
+    """The extension of files: from the detected format (sniffed), from the key (fromKey), none, or
+    any other text. Default: "sniffed".
     """
     fileNames: Literal["sha256", "md5"]
-    """How files are named: by sha256 or md5 of the key. Default: "sha256"."""
+    """The digest of the key that names files: sha256 or md5. Default: "sha256"."""
     readOnlyPaths: List[str]
     """Absolute paths of folders that are searched after this one and never written."""
     durability: Literal["process", "disk"]
-    """When a store is done: the system has the bytes (process), or the disk (disk). Default:
-    "process".
+    """When a store is complete: once the system has the bytes (process), or once the disk has them
+    (disk). Default: "process".
     """
     revalidate: Literal["never", "ifExpired", "always", "http"]
-    """Whether and when a stored image is checked with its server, unless a request says otherwise.
-    Default: "never".
+    """When a stored image is revalidated with its server, unless a request says otherwise. Default:
+    "never".
     """
     negativeCache: int
-    """Seconds for which failures that would come again are remembered, unless a request says
-    otherwise; 0 for not at all. Default: 0.
+    """How long permanent failures are remembered, in seconds, unless a request says otherwise; 0
+    for not at all. Default: 0.
     """
     verifyDecode: bool
-    """Whether images are only answered and kept once all of them has been decoded, unless a request
-    says otherwise. Default: False.
+    """Whether images are answered and kept only after they were decoded completely, unless a
+    request says otherwise. Default: False.
     """
     keyRules: List[KeyRule]
-    """Query parameters that make no other image: keys that are URLs of the hosts are kept without
-    them. The first rule for a host counts.
+    """Query parameters to ignore in keys that are URLs of certain hosts. The first rule that
+    matches a host applies.
     """
 
 
 class _HostRule(TypedDict):
     hosts: List[str]
-    """The hosts that it counts for."""
+    """The hosts that the rule applies to."""
 
 
 class HostRule(_HostRule, total=False):
@@ -132,33 +134,39 @@ class DownloaderSettings(TypedDict, total=False):
     """Settings of the downloader of all caches; what is left out stays as it was."""
 
     maxDownloadsPerHost: int
-    """Downloads at once from one host. Default: 4."""
+    """The largest number of downloads from one host at the same time. Default: 4."""
     maxConcurrentDownloads: int
-    """Downloads at once in all. Default: 64."""
+    """The largest number of downloads at the same time. Default: 64."""
     downloadOrder: Literal["fifo", "lifo"]
-    """Which of equal priority goes first: the oldest (fifo) or newest (lifo). Default: "fifo"."""
+    """The order of downloads of equal priority: the oldest (fifo) or the newest (lifo) first.
+    Default: "fifo".
+    """
     downloadsPerSecond: int
-    """Downloads started a second, after a first burst; 0 for no limit. Default: 0."""
+    """The number of downloads that may start per second after a first burst; 0 for no limit.
+    Default: 0.
+    """
     downloadsPerSecondPerHost: int
     """The same for one host; 0 for no limit. Default: 0."""
     downloadBurst: int
-    """How many may start at once before downloadsPerSecond, or that of a host, counts. Default: 25.
+    """The number of downloads that may start at once before the limits per second apply. Default:
+    25.
     """
     timeout: float
     """Seconds to wait for the next bytes, unless a request says otherwise. Default: 15."""
     hostRules: List[HostRule]
-    """What is added to requests for some hosts, where they say nothing else: headers,
+    """What is added to requests to certain hosts, unless the request sets it itself: headers,
     authorization, a client certificate. Secrets are not shown.
     """
     urlRewrites: List[URLRewrite]
-    """Requests for URLs that begin with from go to to instead; the first counts."""
+    """Requests for URLs that begin with from go to to instead; the first rule that matches applies.
+    """
 
 
 class CacheSettings(TypedDict):
     """The settings in force of one cache."""
 
     memory: Union[Literal[False], MemorySettings]
-    """The memory tier; False when it is switched off."""
+    """The memory tier; False when it is turned off."""
     disk: DiskSettings
     """The disk tier."""
 

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Passes reports on at a limited rate: the first at once, and of those that follow too soon the latest, after the
 /// minimum interval. Only growing amounts are passed on, in order.
-final class PacedReports<Value: Sendable>: Sendable {
+package final class PacedReports<Value: Sendable>: Sendable {
     private struct State {
         var throttle = ProgressThrottle()
         var last: Value?
@@ -26,7 +26,7 @@ final class PacedReports<Value: Sendable>: Sendable {
     ///   - pause: Waits the given number of seconds.
     ///   - send: Receives the reports that are passed on; called under a lock, so it must return at once and not report
     ///     anything.
-    init(
+    package init(
         amount: @escaping @Sendable (Value) -> Int, now: @escaping @Sendable () -> Int = { monotonicNanoseconds() },
         pause: @escaping @Sendable (Double) async throws -> Void = { try await Task.sleep(for: .seconds($0)) },
         send: @escaping @Sendable (Value) -> Void
@@ -39,7 +39,7 @@ final class PacedReports<Value: Sendable>: Sendable {
 
     /// Handles a report. A report with a lower amount than an earlier one is dropped: after a retry the count starts
     /// again, and reported progress must not decrease.
-    func submit(_ value: Value) {
+    package func submit(_ value: Value) {
         let wait = state.withLock { state -> Double? in
             guard !state.hasEnded, amount(value) >= state.last.map(amount) ?? 0 else { return nil }
             state.last = value
@@ -69,7 +69,7 @@ final class PacedReports<Value: Sendable>: Sendable {
     /// Announces the work, unless it has ended.
     ///
     /// - Parameter announce: Called under the lock, like `send`.
-    func begin(_ announce: () -> Void) {
+    package func begin(_ announce: () -> Void) {
         state.withLock { state in
             guard !state.hasEnded else { return }
             state.hasBegun = true
@@ -81,7 +81,7 @@ final class PacedReports<Value: Sendable>: Sendable {
     ///
     /// - Parameter announce: Receives the last report, and `true` if its amount is higher than that passed on last.
     ///   Called under the lock, like `send`; concurrent calls of this method wait for it.
-    func end(_ announce: (_ last: Value?, _ hasGrown: Bool) -> Void) {
+    package func end(_ announce: (_ last: Value?, _ hasGrown: Bool) -> Void) {
         state.withLock { state in
             defer { state.hasEnded = true }
             guard state.hasBegun, !state.hasEnded else { return }

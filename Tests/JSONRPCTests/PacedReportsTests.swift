@@ -2,7 +2,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import ImageServer
+@testable import JSONRPC
 
 /// At most ten reports a second, strictly growing, and none is the last word that is not the newest.
 @Suite struct PacedReportsTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ImageServer
+@testable import JSONRPC
 
 /// At most ten reports a second, strictly growing.
 @Suite struct ProgressThrottleTests {
