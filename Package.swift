@@ -73,12 +73,14 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
+        .target(
+            name: "MCP", dependencies: ["JSONRPC", "ImageEngine", "Platform"], swiftSettings: settings),
         .target(name: "Terminal", dependencies: ["JSONRPC", "Platform"], swiftSettings: settings),
         .executableTarget(
             name: "halcyon",
             dependencies: [
                 "CCodings", "CCurl", "CLinux", "DownloadRecording", "HTTPSemantics", "ImageServer", "JSONRPC",
-                "ImageEngine", "Platform", "Terminal",
+                "ImageEngine", "MCP", "Platform", "Terminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -198,6 +198,9 @@ public final class Call: Sendable {
         return stop
     }
 
+    /// Ends the call without an answer and stops the work.
+    public func abandon() { cancel(nil) }
+
     /// Answers with `error` and stops the work.
     ///
     /// - Returns: `false` if the call had ended already.

@@ -122,7 +122,8 @@ public final class Connection: Sendable {
 
     /// Answers a request that never started with −32802.
     func refuse(_ held: HeldQueue.Request) {
-        held.sink.deliver(held.id.map { Response.error(id: $0, .serverCancelled) }, to: held.id)
+        let id = held.id == .null && !handler.answersNull ? nil : held.id
+        held.sink.deliver(id.map { Response.error(id: $0, .serverCancelled) }, to: id)
     }
 
     /// Sends a notification that belongs to no request, from any thread and without waiting.

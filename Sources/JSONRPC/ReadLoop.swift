@@ -234,6 +234,7 @@ struct ReadLoop {
                 return refuse(.invalidRequest(message), id: .null, sink)
             }
             id = valid
+            if valid == .null, !handler.answersNull { return sink.deliver(nil, to: nil) }
         }
         guard let method = root.member("method")?.string else {
             return refuse(.invalidRequest("A request must have a \"method\" that is a string."), id: id ?? .null, sink)
@@ -307,6 +308,7 @@ struct ReadLoop {
     }
 
     private func refuse(_ error: RPCError, id: RequestID, _ sink: Sink) {
+        if id == .null, !handler.answersNull { return sink.deliver(nil, to: nil) }
         sink.deliver(Response.error(id: id, error), to: id)
     }
 }

@@ -1,5 +1,9 @@
 /// Handles the requests of one connection.
 public protocol RequestHandler: Sendable {
+    /// `true` when a message without a usable id is answered with the id `null`, as JSON-RPC 2.0 says; `false` when it is
+    /// dropped, and a request with that id too, as in MCP.
+    var answersNull: Bool { get }
+
     /// Starts to answer one request or notification, on the reading thread.
     ///
     /// Called in the order of arrival, one at a time. It must not block: long work is deferred.
@@ -21,6 +25,9 @@ public protocol RequestHandler: Sendable {
 }
 
 extension RequestHandler {
+    /// As in JSON-RPC.
+    public var answersNull: Bool { true }
+
     /// Does nothing.
     public func ended(_ timing: CallTiming) {}
 

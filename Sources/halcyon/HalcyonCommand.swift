@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import ImageServer
+internal import JSONRPC
 internal import Terminal
 
 /// The command line of the program.
@@ -18,6 +19,7 @@ struct HalcyonCommand: ParsableCommand {
                     ListCommand.self, InfoCommand.self, RemoveCommand.self, SizeCommand.self, CleanCommand.self,
                     VerifyCommand.self, StatsCommand.self,
                 ]),
+            CommandGroup(name: "Agents", subcommands: [MCPCommand.self]),
             CommandGroup(
                 name: "The program",
                 subcommands: [

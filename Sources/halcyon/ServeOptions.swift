@@ -63,6 +63,11 @@ struct ServeOptions: ParsableArguments, CustomReflectable {
         return try ServerSettings(given: usual.merging(given) { _, given in given }, file: file)
     }
 
+    /// The settings of the server of an agent, which chooses the URLs: public networks only, unless a flag says otherwise.
+    func agentSettings() throws -> ServerSettings {
+        try ServerSettings(given: ["networkPolicy": "public"].merging(given) { _, given in given }, file: file)
+    }
+
     /// The settings of a server, but for some values, by the names of the settings.
     func settings(overriding values: [String: String]) throws -> ServerSettings {
         try ServerSettings(given: given.merging(values) { $1 }, file: file)

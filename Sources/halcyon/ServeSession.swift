@@ -3,12 +3,32 @@ internal import Glibc
 internal import ImageEngine
 internal import JSONRPC
 internal import Logging
+internal import MCP
 internal import Platform
 internal import Synchronization
 
 /// One run of the server, from claiming the descriptors to the exit code.
 struct ServeSession {
+    /// A protocol that clients speak.
+    enum Face {
+        /// Ours.
+        case methods
+        /// That of agents.
+        case tools(MCPServer.Configuration)
+
+        /// What a person who starts the program at a terminal is told.
+        fileprivate var hint: String {
+            switch self {
+            case .methods:
+                "halcyon answers JSON-RPC 2.0, one request a line; try {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"} or halcyon --help."
+            case .tools:
+                "halcyon mcp speaks the Model Context Protocol and is started by an agent; see halcyon help mcp."
+            }
+        }
+    }
+
     let settings: ServerSettings
+    var face = Face.methods
 
     /// Serves until the input ends; returns the exit code.
     func run() throws -> Int32 {
@@ -17,11 +37,7 @@ struct ServeSession {
         }
         StderrLog.install(level: settings.configuration.logLevel, file: settings.configuration.logFile)
         let logger = Logger(label: "halcyon")
-        if isatty(streams.input) == 1 {
-            printToStderr(
-                "halcyon answers JSON-RPC 2.0, one request a line; try {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"} or halcyon --help."
-            )
-        }
+        if isatty(streams.input) == 1 { printToStderr(face.hint) }
 
         let assembly = try ServerAssembly(settings)
         for problem in settings.fileProblems { logger.warning("\(problem)") }
@@ -30,25 +46,37 @@ struct ServeSession {
         let counters = CountersFile(settings.configuration.cacheDir ?? "", assembly.server)
         let processExit = ProcessExit(assembly.manager, metrics, counters)
         let signals = blockSignals()
-        let connection = assembly.connection(
-            input: streams.input, output: streams.output, framing: settings.configuration.framing,
-            watching: [
-                (
-                    signals,
-                    { @Sendable connection in
-                        let number = hl_signal_read(signals)
-                        logger.debug("stopped by signal", metadata: ["signal": "\(number)"])
-                        processExit.begin()
-                        connection.stop()
-                        processExit.end(code: 128 + number)
-                    }
-                )
-            ],
-            watchProcess: { process in watch(process, processExit) },
-            onGone: {
-                logger.debug("the client is gone")
-                processExit.end(code: 1)
-            })
+        let onSignal: @Sendable (Connection) -> Void = { connection in
+            let number = hl_signal_read(signals)
+            logger.debug("stopped by signal", metadata: ["signal": "\(number)"])
+            processExit.begin()
+            connection.stop()
+            processExit.end(code: 128 + number)
+        }
+        let onGone: @Sendable () -> Void = {
+            logger.debug("the client is gone")
+            processExit.end(code: 1)
+        }
+        let connection: Connection
+        switch face {
+        case .methods:
+            connection = assembly.connection(
+                input: streams.input, output: streams.output, framing: settings.configuration.framing,
+                watching: [(signals, onSignal)], watchProcess: { process in watch(process, processExit) },
+                onGone: onGone)
+        case .tools(let configuration):
+            let server: MCPServer
+            do {
+                server = try MCPServer(manager: assembly.manager, configuration)
+            } catch { throw StartFailure(description: error.description) }
+            let agent = Connection(
+                input: streams.input, output: streams.output, framing: .lines, handler: server,
+                watching: [(signals, onSignal)], onGone: onGone)
+            server.use { [weak agent] in
+                startThread { [agent] in Self.end(agent, processExit) }
+            }
+            connection = agent
+        }
         metrics?.start()
         counters.start()
         let code = connection.run()
@@ -57,6 +85,14 @@ struct ServeSession {
         counters.end()
         assembly.manager.flush()
         return code
+    }
+
+    /// Ends the process of an agent's server soon after its input, as hosts expect: what is nearly done is still answered.
+    private static func end(_ connection: Connection?, _ processExit: ProcessExit) {
+        usleep(400_000)
+        for call in connection?.openCalls ?? [] { call.abandon() }
+        usleep(200_000)
+        processExit.end(code: 0)
     }
 
     /// Blocks the signals that end the process, and returns a descriptor that they are read from instead.

@@ -1,0 +1,126 @@
+internal import Glibc
+
+/// A folder that cannot be a root.
+public struct RootError: Error, CustomStringConvertible {
+    /// One sentence for the user.
+    public let description: String
+}
+
+/// The folders below which local pictures are read and files are saved. Links are resolved before a path is judged.
+struct WorkspaceRoots: Sendable {
+    /// What exists there beside files of users: `/proc` shows memory and secrets, devices may never end.
+    private static let refused = ["/proc", "/sys", "/dev"]
+
+    /// A folder as it was named, and as it really is.
+    private struct Root: Sendable {
+        let named: String
+        let real: String
+    }
+
+    private let roots: [Root]
+
+    /// - Throws: ``RootError`` for a path that is not a folder.
+    init(_ paths: [String]) throws(RootError) {
+        var roots: [Root] = []
+        for path in paths {
+            guard let real = Self.real(path), Self.kind(real) == S_IFDIR else {
+                throw RootError(description: "The root \(path) is not a folder; name one with --root.")
+            }
+            roots.append(Root(named: Self.normalized(path, below: Self.workingFolder), real: real))
+        }
+        self.roots = roots
+    }
+
+    /// The real path of a regular file below a root.
+    func file(_ path: String) throws(ToolFailure) -> String {
+        let real = try existing(path)
+        guard Self.kind(real) == S_IFREG else {
+            let isFolder = Self.kind(real) == S_IFDIR
+            throw ToolFailure("\(path.excerpt) is \(isFolder ? "a folder" : "not a regular file").")
+        }
+        return real
+    }
+
+    /// The real path of a folder below a root.
+    func folder(_ path: String) throws(ToolFailure) -> String {
+        let real = try existing(path)
+        guard Self.kind(real) == S_IFDIR else { throw ToolFailure("\(path.excerpt) is not a folder.") }
+        return real
+    }
+
+    /// The real path of the folder that a file is to be saved in, and the name of the file. The folder must exist.
+    func target(_ path: String) throws(ToolFailure) -> (folder: String, name: String) {
+        let absolute = try absolute(path)
+        let name = absolute.split(separator: "/").last.map(String.init) ?? ""
+        let end = absolute.lastIndex(of: "/") ?? absolute.startIndex
+        guard !name.isEmpty, !path.hasSuffix("/") else { throw ToolFailure("\(path.excerpt) names no file.") }
+        let parent = String(absolute[..<end])
+        guard let folder = Self.real(parent.isEmpty ? "/" : parent), Self.kind(folder) == S_IFDIR else {
+            throw ToolFailure("The folder of \(path.excerpt) does not exist.")
+        }
+        try check(folder, path)
+        return (folder, name)
+    }
+
+    private func existing(_ path: String) throws(ToolFailure) -> String {
+        guard let real = Self.real(try absolute(path)) else {
+            throw ToolFailure("There is no file \(path.excerpt) below the allowed folders.")
+        }
+        try check(real, path)
+        return real
+    }
+
+    /// The path without `.` and `..`. A path outside of the roots is refused before anything is looked at, so that nobody
+    /// learns what exists there.
+    private func absolute(_ path: String) throws(ToolFailure) -> String {
+        guard let first = roots.first else {
+            throw ToolFailure("Local files cannot be used: the server was started without --root.")
+        }
+        if path.utf8.contains(0) { throw ToolFailure("The path contains a NUL.") }
+        let absolute = Self.normalized(path, below: first.named)
+        guard roots.contains(where: { Self.contains($0.named, absolute) || Self.contains($0.real, absolute) }) else {
+            throw outside(path)
+        }
+        return absolute
+    }
+
+    private func check(_ real: String, _ path: String) throws(ToolFailure) {
+        guard roots.contains(where: { Self.contains($0.real, real) }),
+            !Self.refused.contains(where: { Self.contains($0, real) })
+        else { throw outside(path) }
+    }
+
+    private func outside(_ path: String) -> ToolFailure {
+        ToolFailure(
+            "\(path.excerpt) is outside of the allowed folders: \(roots.map(\.named).joined(separator: ", ")).")
+    }
+
+    // MARK: Paths as text
+
+    private static func contains(_ folder: String, _ path: String) -> Bool {
+        folder == "/" || path == folder || path.hasPrefix(folder + "/")
+    }
+
+    /// An absolute path without empty parts, `.` and `..`.
+    private static func normalized(_ path: String, below folder: String) -> String {
+        var parts: [Substring] = []
+        for part in (path.hasPrefix("/") ? path : folder + "/" + path).split(separator: "/") where part != "." {
+            if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+
+    private static var workingFolder: String { real(".") ?? "/" }
+
+    /// The path with all links resolved; `nil` when there is nothing.
+    private static func real(_ path: String) -> String? {
+        guard let text = realpath(path, nil) else { return nil }
+        defer { free(text) }
+        return String(cString: text)
+    }
+
+    private static func kind(_ path: String) -> mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+    }
+}

@@ -1,0 +1,148 @@
+internal import Glibc
+internal import ImageEngine
+internal import JSONRPC
+internal import Platform
+
+extension Tool {
+    static let saveImage = Tool(
+        name: "save_image", title: "Save a picture as a file",
+        description:
+            "Saves a picture below an allowed folder, converted or smaller if asked; keeps a file that is there.",
+        parameters: [
+            .image,
+            ToolParameter(
+                name: "path", kind: .text, description: "Where; its suffix names the format", isRequired: true),
+            ToolParameter(
+                name: "max_side", kind: .integer(ToolParameter.sides), description: "Longest side; unchanged by default"
+            ),
+            .region, .frame,
+            ToolParameter(name: "format", kind: .choice(EncodedFormat.allCases.map(\.rawValue)), description: ""),
+            ToolParameter(name: "quality", kind: .integer(1...100), description: "On the scale of JPEG"),
+            ToolParameter(name: "overwrite", kind: .flag, description: "Replace a file that is there"),
+        ],
+        output: [
+            ("path", ResultSchema.text, false), ("format", ResultSchema.text, false),
+            ("width", ResultSchema.count, false), ("height", ResultSchema.count, false),
+            ("bytes", ResultSchema.count, false), ("replaced", ResultSchema.flag, false),
+        ],
+        effects: Effects(isReadOnly: false, isDestructive: true)
+    ) { arguments, gallery, progress in
+        let given = arguments.text("path") ?? ""
+        let place = try gallery.roots.target(given)
+        let file = SavedFile(folder: place.folder, name: place.name, replaces: arguments.flag("overwrite"))
+        // Before anything is loaded.
+        try await gallery.manager.blocking { try file.check() }
+        let resource = try await gallery.resource(arguments.text("image") ?? "")
+        let found = try await gallery.probe(resource).probe
+        let recipe = try Self.recipe(arguments, place.name, found)
+        var options = gallery.options
+        options.processing.recipe = recipe
+        // The cache keeps the original, as for a picture that is viewed.
+        try await gallery.load(resource, progress)
+        if !recipe.isEmpty { options.storage.keepNothing() }
+        let image = try await gallery.image(resource, options, needs: recipe.isEmpty ? .file : .bytes, progress)
+        let isReplaced: Bool
+        if recipe.isEmpty, let source = image.record.path {
+            isReplaced = try await gallery.manager.blocking { try file.copy(from: source) }
+        } else {
+            let made = try await gallery.manager.loadingBytes(of: image, in: try gallery.cache(), options: options)
+            isReplaced = try await gallery.manager.blocking { try file.save { try $0.write(made.bytes ?? []) } }
+        }
+        let header = image.record.header
+        let size = recipe.isEmpty ? found.displayedSize : (header.width, header.height)
+        return ToolOutcome([
+            ("path", .string(file.path)), ("format", .string(header.format.rawValue)), ("width", .integer(size.0)),
+            ("height", .integer(size.1)), ("bytes", .integer(image.record.byteCount)),
+            ("replaced", .boolean(isReplaced)),
+        ])
+    }
+
+    /// What has to be done to the picture; nothing when the file may be a copy of it.
+    private static func recipe(
+        _ arguments: ToolArguments, _ name: String, _ found: ImageProbe
+    ) throws -> ImageRecipe {
+        let suffix = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last.map(String.init)
+        let named = suffix.flatMap { ImageFormat(fileExtension: $0) }
+        let format = arguments.text("format") ?? named?.rawValue
+        var recipe = ImageRecipe()
+        if let region = arguments.region("region") {
+            recipe.processors.append(.crop(try region.crop(of: found.displayedSize)))
+        }
+        if let side = arguments.integer("max_side") {
+            recipe.processors.append(.downsample(try PixelSize(width: Double(side), height: Double(side))))
+        }
+        if let frame = arguments.integer("frame") { recipe.frames = .number(frame) }
+        let quality = arguments.integer("quality")
+        if recipe.isEmpty, quality == nil, format == nil || format == found.format.rawValue { return recipe }
+        var target: EncodedFormat?
+        if let format {
+            target = EncodedFormat(rawValue: format)
+            guard target != nil else {
+                let formats = EncodedFormat.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ToolFailure("\(format) cannot be written; the formats are \(formats).")
+            }
+        }
+        recipe.serializer = CacheSerializer(format: target, encoding: Encoding(quality: quality))
+        return recipe
+    }
+}
+
+/// A file that is saved below a root.
+///
+/// The folder is opened once, without following a link, and everything is done within it: a link that takes its place
+/// meanwhile leads nowhere.
+struct SavedFile: Sendable {
+    let folder: String
+    let name: String
+    /// `true` when a file that is there is replaced.
+    let replaces: Bool
+
+    var path: String { folder == "/" ? "/\(name)" : "\(folder)/\(name)" }
+
+    /// - Throws: ``ToolFailure`` when something is there that is not replaced.
+    func check() throws {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw ToolFailure("\(path) is not a regular file.") }
+        if !replaces { throw inTheWay }
+    }
+
+    /// Saves a copy of the file at `source`; see ``save(_:)``.
+    func copy(from source: String) throws -> Bool {
+        try save { target in
+            try Descriptor(reading: source).forEachPiece { try target.write($0) }
+        }
+    }
+
+    /// Writes a temporary file, which then takes the name, so that no reader finds half a picture.
+    ///
+    /// - Returns: `true` when a file was replaced.
+    func save(_ write: (borrowing Descriptor) throws -> Void) throws -> Bool {
+        let place = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard place >= 0 else { throw failure }
+        defer { close(place) }
+        let draft = ".\(name).\(getpid()).part"
+        defer { unlinkat(place, draft, 0) }
+        do {
+            let number = openat(place, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+            guard number >= 0 else { throw failure }
+            try write(Descriptor(adopting: number, name: path))
+        } catch let error as SystemError {
+            throw ToolFailure("\(path) cannot be written: \(String(cString: strerror(error.code))).")
+        }
+        try check()
+        var status = stat()
+        let isThere = fstatat(place, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+        if !replaces {
+            // Fails where there is a file, also one that has just come.
+            if linkat(place, draft, place, name, 0) == 0 { return false }
+            if errno == EEXIST || isThere { throw inTheWay }
+        }
+        guard renameat(place, draft, place, name) == 0 else { throw failure }
+        return isThere
+    }
+
+    private var inTheWay: ToolFailure { ToolFailure("\(path) already exists; set overwrite to replace it.") }
+
+    private var failure: ToolFailure { ToolFailure("\(path) cannot be written: \(String(cString: strerror(errno))).") }
+}

@@ -1,0 +1,144 @@
+internal import ImageEngine
+internal import JSONRPC
+
+extension ToolParameter {
+    /// The picture that a tool is about.
+    static let image = ToolParameter(
+        name: "image", kind: .text, description: "URL, path below an allowed folder, or key of a cached picture",
+        isRequired: true)
+    static let region = ToolParameter(
+        name: "region", kind: .region, description: "Part to show, in pixels of the upright picture")
+    static let frame = ToolParameter(
+        name: "frame", kind: .integer(0...100_000), description: "Frame of an animation or page, from 0")
+    /// The sides that pictures can be given.
+    static let sides = 16...4096
+}
+
+extension Tool {
+    static let viewImage = Tool(
+        name: "view_image", title: "View a picture",
+        description: "Shows a picture from the web, the project or the cache, small enough to look at.",
+        parameters: [
+            .image,
+            ToolParameter(
+                name: "max_side", kind: .integer(ToolParameter.sides), description: "Longest side; 1024 by default"),
+            .region, .frame,
+            ToolParameter(
+                name: "format", kind: .choice(["jpeg", "png", "webp"]),
+                description: "By default PNG if flat or transparent, else JPEG"),
+        ],
+        output: [
+            ("note", ResultSchema.text, false), ("width", ResultSchema.count, true),
+            ("height", ResultSchema.count, true), ("format", ResultSchema.text, true),
+            ("original_width", ResultSchema.count, false), ("original_height", ResultSchema.count, false),
+            ("original_format", ResultSchema.text, false),
+            ("uri", ResultSchema.text, true),
+        ],
+        effects: Effects()
+    ) { arguments, gallery, progress in
+        let name = arguments.text("image") ?? ""
+        let resource = try await gallery.resource(name)
+        let found = try await gallery.probe(resource).probe
+        let whole = found.displayedSize
+        var picture = ShownPicture(resource: resource)
+        picture.frame = arguments.integer("frame") ?? 0
+        picture.format = arguments.text("format").flatMap(EncodedFormat.init)
+        (picture.isGraphic, picture.hasAlpha) = (found.isGraphic, found.hasAlpha ?? true)
+        // What the header leaves open shows when it is made: JPEG has no transparency.
+        if found.hasAlpha == nil, !found.isGraphic { picture.hasAlpha = false }
+        var part = whole
+        if let region = arguments.region("region") {
+            let crop = try region.crop(of: whole)
+            picture.steps = [.crop(crop)]
+            part = (Int(crop.width), Int(crop.height))
+        }
+        picture.longestSide = found.format == .svg ? ToolParameter.sides.upperBound : max(part.width, part.height)
+        var members: [(String, JSONLiteral)] = [
+            ("original_width", .integer(whole.width)), ("original_height", .integer(whole.height)),
+            ("original_format", .string(found.format.rawValue)),
+        ]
+        guard let shown = try await gallery.fit(picture, side: arguments.integer("max_side") ?? 1024, progress) else {
+            let uri = try await gallery.link(to: resource)
+            members.insert(("note", "It cannot be made small enough for a result; the link leads to it."), at: 0)
+            members.append(("uri", .string(uri)))
+            var outcome = ToolOutcome(members)
+            outcome.link = (uri, name)
+            return outcome
+        }
+        let note = "Shown at \(shown.words(of: part))"
+        let rest = part == whole ? "." : "; a part of \(whole.width)×\(whole.height)."
+        members.insert(("note", .string(note + rest)), at: 0)
+        members += [
+            ("width", .integer(shown.width)), ("height", .integer(shown.height)),
+            ("format", .string(shown.format.rawValue)),
+        ]
+        return ToolOutcome(members, picture: shown.outcome)
+    }
+
+    static let imageInfo = Tool(
+        name: "image_info", title: "Describe a picture",
+        description: "Format, size, frames and transparency of a picture, from its first kilobytes.",
+        parameters: [
+            .image,
+            ToolParameter(name: "colors", kind: .flag, description: "Also its main colours; loads all of it"),
+        ],
+        output: [
+            ("format", ResultSchema.text, false), ("mime_type", ResultSchema.text, false),
+            ("width", ResultSchema.count, false), ("height", ResultSchema.count, false),
+            ("orientation", ResultSchema.count, true), ("frames", ResultSchema.count, true),
+            ("transparent", ResultSchema.flag, true),
+            ("bytes", ResultSchema.count, true), ("colors", ResultSchema.objects, true),
+        ],
+        effects: Effects()
+    ) { arguments, gallery, progress in
+        let resource = try await gallery.resource(arguments.text("image") ?? "")
+        let found = try await gallery.probe(resource)
+        let (probe, size) = (found.probe, found.probe.displayedSize)
+        var members: [(String, JSONLiteral)] = [
+            ("format", .string(probe.format.rawValue)), ("mime_type", .string(probe.format.mimeType)),
+            ("width", .integer(size.width)), ("height", .integer(size.height)),
+        ]
+        if let orientation = probe.orientation { members.append(("orientation", .integer(orientation))) }
+        if let count = probe.frameCount { members.append(("frames", .integer(count))) }
+        if let hasAlpha = probe.hasAlpha { members.append(("transparent", .boolean(hasAlpha))) }
+        if let count = found.byteCount { members.append(("bytes", .integer(count))) }
+        if arguments.flag("colors") {
+            let box = try PixelSize(width: 64, height: 64)
+            let colors = try await gallery.pixels(resource, [.downsample(box)], progress).dominantColors(most: 5)
+            members.append(
+                (
+                    "colors",
+                    .array(
+                        colors.map { color, part in
+                            ["color": .string(color.text), "percent": .number((1000 * part).rounded() / 10)]
+                        })
+                ))
+        }
+        return ToolOutcome(members)
+    }
+}
+
+extension PixelRegion {
+    /// The crop to the part of the region that lies within a picture.
+    func crop(of whole: (width: Int, height: Int)) throws -> Crop {
+        guard let part = clamped(width: whole.width, height: whole.height) else {
+            throw ToolFailure(
+                "The region lies outside of the picture, which has \(whole.width)×\(whole.height) pixels.")
+        }
+        return try Crop(
+            width: Double(part.width), height: Double(part.height), place: .corner(x: Double(part.x), y: Double(part.y))
+        )
+    }
+}
+
+extension Gallery {
+    /// The URI of a picture as a resource: that of the cache, or where it comes from.
+    func link(to resource: Resource) async throws -> String {
+        if resource.url.isEmpty || resource.isOnNetwork {
+            let cache = try cache()
+            let entry = try await manager.blocking { try cache.inspect(cache.anyones(CacheKey(resource.cacheKey))) }
+            if let uri = entry.flatMap({ self.uri(of: $0) }) { return uri.description }
+        }
+        return resource.url
+    }
+}
