@@ -112,6 +112,9 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
+    /// What places are made of: whole blocks are copied, where a debug build would append byte by byte.
+    private static let zeros = [UInt8](repeating: 0, count: 1 << 16)
+
     /// Writes a string of `count` bytes that need no escape, such as base64, filled in place.
     ///
     /// - Parameter fill: Writes every byte of the buffer it is given.
@@ -121,7 +124,9 @@ public struct JSONWriter: Sendable {
         bytes.reserveCapacity(bytes.count + count + 4096)
         bytes.append(UInt8(ascii: "\""))
         let start = bytes.count
-        bytes.append(contentsOf: repeatElement(0, count: count))
+        for place in stride(from: 0, to: count, by: Self.zeros.count) {
+            bytes.append(contentsOf: Self.zeros.prefix(count - place))
+        }
         bytes.withUnsafeMutableBytes { fill(UnsafeMutableRawBufferPointer(rebasing: $0[start...])) }
         bytes.append(UInt8(ascii: "\""))
         needsComma = true

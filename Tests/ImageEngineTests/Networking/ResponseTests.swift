@@ -291,10 +291,10 @@ import Testing
         let chunked = Script.head(200, ["Transfer-Encoding": "chunked"], length: nil)
         let bad = try await failure(chunked.raw("zz\r\n"))
         #expect(
-            isConnectionFailed(bad) && bad?.description.contains("no well-formed HTTP: ") == true,
+            isConnectionFailed(bad) && bad?.description.contains("not well-formed HTTP: ") == true,
             "\(String(describing: bad))")
         let folded = try await failure(Script.empty.raw("HTTP/1.1 200 OK\r\n folded: x\r\n\r\n").closing())
-        #expect(folded?.description.contains("no well-formed HTTP") == true, "\(String(describing: folded))")
+        #expect(folded?.description.contains("not well-formed HTTP") == true, "\(String(describing: folded))")
     }
 
     @Test func endlessHeadersAreRefused() async throws {

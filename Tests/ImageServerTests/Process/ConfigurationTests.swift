@@ -80,7 +80,8 @@ struct ConfigurationTests {
     }
 
     @Test(arguments: [
-        ("{", "no JSON"), (#"{"disk":{"purgeRatio":2}}"#, "\"disk.purgeRatio\" must be a number from 0 to 1, not 2"),
+        ("{", "is not JSON"),
+        (#"{"disk":{"purgeRatio":2}}"#, "\"disk.purgeRatio\" must be a number from 0 to 1, not 2"),
         (#"{"cacheDir":"a"}"#, "must be an absolute path"), (#"{"logLevel":"loud"}"#, "must be one of trace"),
         (#"{"maxDownloadsPerHost":0}"#, "must be an integer, at least 1"),
         (#"{"networkPolicy":"private"}"#, "must be noCrossover, public or any"),

@@ -239,7 +239,7 @@ struct DownloadControlTests {
         try waitUntil("it is under way") { web.requests.count == 1 }
         let late = try server.call(2, "retrieve", retrieve(web, "/held/a", #"{"timeout":3}"#))
         #expect(late["error"]?["data"]?["name"]?.string == "timedOut")
-        #expect(late["error"]?["message"]?.string?.hasSuffix("nothing came for 3 s (raise timeout).") == true)
+        #expect(late["error"]?["message"]?.string?.hasSuffix("no bytes came for 3 s (raise timeout).") == true)
         for (id, options) in [(3, #"{"maxBytes":10}"#), (4, #"{"retry":{"maxRetries":2}}"#), (5, "{}")] {
             try server.request(id, "retrieve", retrieve(web, "/held/a", options))
         }

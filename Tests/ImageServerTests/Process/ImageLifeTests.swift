@@ -218,8 +218,8 @@ struct ImageLifeTests {
         func message(_ method: String, _ params: String) throws -> String {
             try server.call(1, method, params)["error"]?["message"]?.string ?? ""
         }
-        #expect(try message("stats", #"{"verbose":true}"#) == #""verbose" is not a parameter; there are none."#)
-        #expect(try message("caches", #"{"a":1}"#) == #""a" is not a parameter; there are none."#)
+        #expect(try message("stats", #"{"verbose":true}"#) == #""verbose" is not a known parameter; there are none."#)
+        #expect(try message("caches", #"{"a":1}"#) == #""a" is not a known parameter; there are none."#)
         let values: [(String, String)] = [
             ("as", #""sideways""#), ("options", #"{"memoryCacheExpiration":"sideways"}"#),
             ("options", #"{"diskCacheAccessExtendingExpiration":"sideways"}"#),

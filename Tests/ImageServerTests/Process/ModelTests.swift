@@ -11,7 +11,7 @@ struct ModelTests {
     static let seeds: [UInt64] = {
         let bounds = ProcessInfo.processInfo.environment["HALCYON_MODEL_SEEDS"]?.components(separatedBy: "..<")
         guard let bounds, bounds.count == 2, let low = UInt64(bounds[0]), let high = UInt64(bounds[1]), low < high
-        else { return [UInt64](0..<200) }
+        else { return [UInt64](0..<100) }
         return [UInt64](low..<high)
     }()
 

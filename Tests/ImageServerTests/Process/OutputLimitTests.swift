@@ -23,7 +23,7 @@ struct OutputLimitTests {
         try server.call(id, "stats")["result"]?["output"]
     }
 
-    /// 48 MiB of images, a third more as text, for one batch of 4 KB.
+    /// 24 MiB of images, a third more as text, for one batch of 4 KB.
     @Test(arguments: [false, true]) func aBatchOfManyLargeAnswersIsStreamed(isFramed: Bool) throws {
         let folder = try TemporaryFolder()
         var picture = try Fixtures.bytes("png-rgb.png")
@@ -38,19 +38,19 @@ struct OutputLimitTests {
         )
         let before = try #require(server.memory("VmHWM"))
         let params = #"{"url":"data:,","key":"k","as":"data","options":{"onlyFromCache":true}}"#
-        let members = (0..<48).map { request($0, "retrieve", params) }
+        let members = (0..<24).map { request($0, "retrieve", params) }
         try server.send("[\(members.joined(separator: ","))]")
         try server.request(99, "ping")
         try server.waitUntilStalled(orDone: { false })
         let grown = try #require(server.memory("VmHWM")) - before
-        #expect(grown < 40 * 1024, "the peak grew by \(grown) KB")
+        #expect(grown < 20 * 1024, "the peak grew by \(grown) KB")
         try server.request(98, "ping")
         try server.waitUntilStalled(orDone: { false })
         var answers: [JSON] = []
         while answers.count < 3, let answer = try server.next() { answers.append(answer) }
         #expect(Set(answers.compactMap { $0["id"]?.integer }) == [98, 99])
         let batch = try #require(answers.compactMap(\.elements).first)
-        #expect(batch.map { $0["id"]?.integer } == Array(0..<48))
+        #expect(batch.map { $0["id"]?.integer } == Array(0..<24))
         let text = Data(picture).base64EncodedString()
         #expect(batch.allSatisfy { $0["result"]?["data"]?.string == text })
         let output = try output(server, 100)
@@ -63,30 +63,30 @@ struct OutputLimitTests {
     @Test(arguments: [false, true]) func longAnswersOfAnyMethodAreMadeOnlyAsTheyAreRead(isInBatches: Bool) throws {
         let server = try server()
         let path = quoted(Fixtures.folder + "/png-rgb.png")
-        for id in 0..<300 { try server.request(id, "store", #"{"key":"key \#(id)","path":\#(path)}"#) }
-        for _ in 0..<300 { #expect(try server.next()?["result"] != nil) }
+        for id in 0..<200 { try server.request(id, "store", #"{"key":"key \#(id)","path":\#(path)}"#) }
+        for _ in 0..<200 { #expect(try server.next()?["result"] != nil) }
         let before = try #require(server.memory("VmHWM"))
-        let lists = (0..<1000).map { request($0, "list", #"{"limit":300}"#) }
+        let lists = (0..<500).map { request($0, "list", #"{"limit":200}"#) }
         if isInBatches {
-            for start in stride(from: 0, to: 1000, by: 250) {
-                try server.send("[\(lists[start..<(start + 250)].joined(separator: ","))]")
+            for start in stride(from: 0, to: 500, by: 125) {
+                try server.send("[\(lists[start..<(start + 125)].joined(separator: ","))]")
             }
         } else {
             for list in lists { try server.send(list) }
         }
-        try server.request(1000, "ping")
+        try server.request(500, "ping")
         try server.waitUntilStalled(orDone: { false })
         let grown = try #require(server.memory("VmHWM")) - before
-        #expect(grown < 40 * 1024, "the peak grew by \(grown) KB")
+        #expect(grown < 20 * 1024, "the peak grew by \(grown) KB")
         var ids: Set<Int> = []
-        while ids.count < 1001, let bytes = try server.nextBytes() {
+        while ids.count < 501, let bytes = try server.nextBytes() {
             // Looked at as text: parsing so much takes longer than making it.
             let text = String(decoding: bytes, as: UTF8.self)
             for part in text.components(separatedBy: #"{"jsonrpc":"2.0","id":"#).dropFirst() {
                 ids.insert(Int(part.prefix { $0 != "," }) ?? -1)
             }
         }
-        #expect(ids == Set(0...1000))
+        #expect(ids == Set(0...500))
         #expect(server.finish() == 0)
     }
 
