@@ -19,8 +19,9 @@ public struct MessageReader: Sendable {
     public enum Event: Equatable, Sendable {
         /// A message; its content is not checked.
         case message(Range<Int>)
-        /// A message longer than the limit. It is skipped, and the following messages are still read.
-        case oversized
+        /// A message longer than the limit, and the beginning of one that is a line. It is skipped, and the following
+        /// messages are still read.
+        case oversized(Range<Int>)
         /// The messages can no longer be separated; no further event follows.
         case lost(String)
     }
@@ -32,6 +33,8 @@ public struct MessageReader: Sendable {
 
     private static let initialCapacity = 1 << 16
     private static let headerLimit = 1 << 13
+    /// The most bytes that are looked at of a message that is too long.
+    private static let beginningLimit = 1 << 12
     /// The longest name of a header field in the detection of the framing.
     private static let nameLimit = 63
 
@@ -126,9 +129,10 @@ public struct MessageReader: Sendable {
                 }
                 if end - start > limit {
                     isSkippingLine = true
+                    let known = (start..<end).prefix(Self.beginningLimit)
                     start = end
                     scanned = 0
-                    return .oversized
+                    return .oversized(known)
                 }
                 guard atEnd, start < end else { return nil }
                 let range = start..<end
@@ -143,7 +147,7 @@ public struct MessageReader: Sendable {
                 isSkippingLine = false
                 continue
             }
-            if range.count > limit { return .oversized }
+            if range.count > limit { return .oversized(range.prefix(Self.beginningLimit)) }
             if !isBlank(range) { return .message(range) }
         }
     }
@@ -180,7 +184,8 @@ public struct MessageReader: Sendable {
             case .length(let length):
                 guard length <= limit else {
                     toSkip = length
-                    return .oversized
+                    // How much of it has come depends on chance.
+                    return .oversized(start..<start)
                 }
                 bodyLength = length
             }

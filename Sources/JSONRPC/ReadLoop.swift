@@ -134,11 +134,12 @@ struct ReadLoop {
             let copy = reader
             let hasQueued = connection.shared.withLock { !$0.held.isEmpty || $0.isStopping }
             copy.bytes(in: range) { if !hasQueued, connection.mayStart { handle($0, direct) } else { enqueue($0) } }
-        case .oversized:
+        case .oversized(let beginning):
+            let sender = reader.bytes(in: beginning) { IDSalvage.sender(of: $0) }
             refuse(
                 .invalidRequest(
                     "The message is longer than \(connection.limits.messageBytes) bytes; pass large data by path.",
-                    limit: "messageBytes"), id: .null, direct)
+                    limit: "messageBytes"), id: sender.id ?? .null, direct)
         case .lost(let reason):
             refuse(.parseError(reason + " Nothing more can be read from this connection."), id: .null, direct)
             if !atEnd { code = 2 }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// File URLs (RFC 8089) for absolute paths.
 public enum FileURL {
     /// `file://` and the path, with everything but unreserved characters and slashes percent-encoded (RFC 3986).
@@ -28,9 +30,13 @@ package func percentEncoding(of byte: UInt8) -> [UInt8] {
 /// without them stays.
 package func percentDecoded(_ text: Substring) -> [UInt8] {
     func value(_ digit: UInt8) -> UInt8? { Character(UnicodeScalar(digit)).hexDigitValue.map(UInt8.init) }
+    let encoded = Array(text.utf8)
+    // Of long texts, such as Base64, most have none.
+    let percent = encoded.withUnsafeBytes { bytes in bytes.baseAddress.flatMap { memchr($0, 0x25, bytes.count) } }
+    guard percent != nil else { return encoded }
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.utf8.count)
-    var rest = text.utf8[...]
+    bytes.reserveCapacity(encoded.count)
+    var rest = encoded[...]
     while let byte = rest.popFirst() {
         let digits = byte == UInt8(ascii: "%") ? rest.prefix(2).compactMap(value) : []
         bytes.append(digits.count == 2 ? digits[0] << 4 | digits[1] : byte)

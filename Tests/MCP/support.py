@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import tempfile
 import threading
-import time
 import unittest
 from functools import lru_cache
 from pathlib import Path
@@ -25,44 +24,151 @@ BINARY = os.environ.get("HALCYON_BIN") or str(ROOT / ".build/debug/halcyon")
 FIXTURES = ROOT / "Tests/Fixtures"
 STATELESS = "2026-07-28"
 SESSIONS = ["2025-11-25", "2025-06-18", "2025-03-26"]
-#: The names of the results in the schemas, by method.
-RESULTS = {
-    "initialize": "InitializeResult",
-    "server/discover": "DiscoverResult",
-    "tools/list": "ListToolsResult",
-    "tools/call": "CallToolResult",
-    "resources/list": "ListResourcesResult",
-    "resources/templates/list": "ListResourceTemplatesResult",
-    "resources/read": "ReadResourceResult",
-    "ping": "EmptyResult",
+#: The types of each method in the schemas: of its request, and of its result.
+METHODS = {
+    "initialize": ("InitializeRequest", "InitializeResult"),
+    "ping": ("PingRequest", "EmptyResult"),
+    "server/discover": ("DiscoverRequest", "DiscoverResult"),
+    "tools/list": ("ListToolsRequest", "ListToolsResult"),
+    "tools/call": ("CallToolRequest", "CallToolResult"),
+    "resources/list": ("ListResourcesRequest", "ListResourcesResult"),
+    "resources/templates/list": ("ListResourceTemplatesRequest", "ListResourceTemplatesResult"),
+    "resources/read": ("ReadResourceRequest", "ReadResourceResult"),
+    "prompts/list": ("ListPromptsRequest", "ListPromptsResult"),
 }
+#: The types of notifications, by method.
+NOTIFICATIONS = {
+    "notifications/initialized": "InitializedNotification",
+    "notifications/cancelled": "CancelledNotification",
+    "notifications/progress": "ProgressNotification",
+}
+#: The types of errors by their code, in the versions that have such types.
+ERRORS = {
+    -32700: "ParseError",
+    -32600: "InvalidRequestError",
+    -32601: "MethodNotFoundError",
+    -32602: "InvalidParamsError",
+    -32603: "InternalError",
+}
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+#: What a request of the version without sessions says about itself.
+META = {VERSION_KEY: STATELESS, "io.modelcontextprotocol/clientCapabilities": {}}
+
+
+@lru_cache(maxsize=None)
+def _types(version: str) -> Tuple[Any, str, Dict[str, Any]]:
+    # There is no schema of 2025-03-26 as data; what we send is the same.
+    version = "2025-06-18" if version == "2025-03-26" else version
+    schema = json.loads((Path(__file__).parent / "schemas" / f"{version}.json").read_text(encoding="utf-8"))
+    place = "$defs" if "$defs" in schema else "definitions"
+    return jsonschema.validators.validator_for(schema), place, schema[place]
 
 
 @lru_cache(maxsize=None)
 def _validator(version: str, name: str) -> Any:
-    # There is no schema of 2025-03-26 as data; what we send is the same.
-    version = "2025-06-18" if version == "2025-03-26" else version
-    schema = json.loads((Path(__file__).parent / "schemas" / f"{version}.json").read_text(encoding="utf-8"))
-    kind = jsonschema.validators.validator_for(schema)
-    place = "$defs" if "$defs" in schema else "definitions"
-    return kind({"$ref": f"#/{place}/{name}", place: schema[place]})
-
-
-def check(version: str, name: str, value: Any) -> None:
-    """Fails unless ``value`` is a ``name`` of that version of the protocol."""
-    _validator(version, name).validate(value)
+    kind, place, types = _types(version)
+    return kind({"$ref": f"#/{place}/{name}", place: types})
 
 
 def is_there(version: str, name: str) -> bool:
     """Whether that version has the type ``name``."""
-    schema = _validator(version, "RequestId").schema
-    return name in (schema.get("$defs") or schema["definitions"])
+    return name in _types(version)[2]
+
+
+def check(version: str, name: str, value: Any) -> None:
+    """Fails unless ``value`` is a ``name`` of that version of the protocol."""
+    assert is_there(version, name), f"{version} has no {name}: {str(value)[:500]}"
+    _validator(version, name).validate(value)
+
+
+class Wire:
+    """All messages of one client and its server, each held against its own type in the schema of its era: that which a
+    request names, or that of the session."""
+
+    def __init__(self, version: str) -> None:
+        self.version = version
+        #: ``True`` when anything may have been sent: then there are answers whose request is not known.
+        self.is_hostile = False
+        self.seen: List[str] = []
+        self._open: Dict[Any, Tuple[str, str]] = {}
+        self._tokens: Dict[Any, str] = {}
+
+    @property
+    def open(self) -> List[str]:
+        """The methods of the requests that are not answered yet."""
+        return [method for _, method in self._open.values()]
+
+    def sent(self, message: Dict[str, Any]) -> None:
+        """Takes a message of the client."""
+        method = message["method"]
+        meta = message.get("params", {}).get("_meta", {})
+        version = meta.get(VERSION_KEY, self.version)
+        if "id" not in message:
+            self._notification("ClientNotification", version, message)
+            return
+        # A version that does not exist is answered in the session.
+        version = version if version in [STATELESS] + SESSIONS else self.version
+        check(version, "JSONRPCRequest", message)
+        check(version, "ClientRequest", message)
+        check(version, METHODS[method][0], message)
+        self.expect(message["id"], version, method, meta.get("progressToken"))
+
+    def expect(self, number: Any, version: str, method: str, token: Any = None) -> None:
+        """Takes a request as it is, whose answer will be held against the type of its method all the same."""
+        assert number not in self._open, number
+        self._open[number] = (version, method)
+        if token is not None:
+            self._tokens[token] = version
+
+    def received(self, message: Dict[str, Any]) -> None:
+        """Takes a message of the server."""
+        if "method" in message:
+            assert "id" not in message, message
+            version = self._tokens[message["params"]["progressToken"]]
+            self._notification("ServerNotification", version, message)
+            return
+        assert message["id"] is not None, message
+        assert self.is_hostile or message["id"] in self._open, f"nothing was asked: {str(message)[:500]}"
+        version, method = self._open.pop(message["id"], (self.version, ""))
+        if "error" in message:
+            self._error(version, message)
+            return
+        envelope = "JSONRPCResultResponse"
+        check(version, envelope if is_there(version, envelope) else "JSONRPCResponse", message)
+        if method:
+            check(version, METHODS[method][1], message["result"])
+            self.seen.append(METHODS[method][1])
+        if method == "initialize":
+            self.version = message["result"]["protocolVersion"]
+
+    def _notification(self, kind: str, version: str, message: Dict[str, Any]) -> None:
+        check(version, "JSONRPCNotification", message)
+        check(version, kind, message)
+        check(version, NOTIFICATIONS[message["method"]], message)
+        self.seen.append(NOTIFICATIONS[message["method"]])
+
+    def _error(self, version: str, message: Dict[str, Any]) -> None:
+        envelope = "JSONRPCErrorResponse"
+        check(version, envelope if is_there(version, envelope) else "JSONRPCError", message)
+        code = message["error"]["code"]
+        if code == -32022:
+            check(STATELESS, "UnsupportedProtocolVersionError", message)
+        # The specification keeps these for itself, and defines only some.
+        assert code == -32022 or not -32099 <= code <= -32020, message
+        if code in ERRORS:
+            check(STATELESS, ERRORS[code], message["error"])
 
 
 class Agent:
-    """One run of ``halcyon mcp``. ``version`` is that of a session, or the one without."""
+    """One run of ``halcyon mcp``. ``version`` is that of a session, or the one without.
 
-    def __init__(self, *args: str, version: str = STATELESS, network: str = "any", cache: Optional[str] = None) -> None:
+    All that it sends is held against the type of its method, unless ``hostile`` is said; all that it reads is too. A server
+    that a test has not done with after ``patience`` seconds is killed, so that the test fails and does not hang.
+    """
+
+    def __init__(
+        self, *args: str, version: str = STATELESS, network: str = "any", cache: Optional[str] = None, patience: float = 120
+    ) -> None:
         self.version = version
         self.folder = tempfile.mkdtemp(prefix="mcp-")
         command = [BINARY, "mcp", "--cache-dir", cache or self.folder, "--network-policy", network, *args]
@@ -72,7 +178,12 @@ class Agent:
         )
         self.notes: List[Dict[str, Any]] = []
         self.length = 0
+        self.wire = Wire(version)
         self._last = 0
+        self._patience = patience
+        self._watch = threading.Timer(patience, self.process.kill)
+        self._watch.daemon = True
+        self._watch.start()
         if version != STATELESS:
             client = {"name": "tests", "version": "1"}
             self.ask("initialize", protocolVersion=version, capabilities={}, clientInfo=client)
@@ -82,6 +193,7 @@ class Agent:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._watch.cancel()
         self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
@@ -93,7 +205,17 @@ class Agent:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def write(self, message: Any) -> None:
-        """Sends a message, or any text."""
+        """Sends anything, without a look at it: a message, or any text."""
+        self.wire.is_hostile = True
+        self._write(message)
+
+    def deliver(self, message: Dict[str, Any]) -> None:
+        """Sends a message, which must be valid."""
+        self.wire.version = self.version
+        self.wire.sent(message)
+        self._write(message)
+
+    def _write(self, message: Any) -> None:
         text = message if isinstance(message, bytes) else json.dumps(message).encode()
         assert self.process.stdin is not None
         self.process.stdin.write(text + b"\n")
@@ -101,59 +223,68 @@ class Agent:
 
     def tell(self, method: str, **params: Any) -> None:
         """Sends a notification."""
-        message = {"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})}
-        check(self.version, "JSONRPCNotification", message)
-        self.write(message)
+        self.deliver({"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})})
 
-    def send(self, method: str, **params: Any) -> int:
+    def send(self, method: str, hostile: bool = False, **params: Any) -> int:
         """Sends a request and returns its id."""
         self._last += 1
-        if self.version == STATELESS and method != "initialize":
-            meta = params.setdefault("_meta", {})
-            meta["io.modelcontextprotocol/protocolVersion"] = STATELESS
-            meta["io.modelcontextprotocol/clientCapabilities"] = {}
+        if self.version == STATELESS:
+            params["_meta"] = {**META, **params.get("_meta", {})}
         message = {"jsonrpc": "2.0", "id": self._last, "method": method, "params": params}
-        check(self.version, "JSONRPCRequest", message)
-        self.write(message)
+        if hostile:
+            self.wire.expect(self._last, self.version, method)
+            self._write(message)
+        else:
+            self.deliver(message)
         return self._last
 
     def read(self) -> Dict[str, Any]:
-        """The next message; a notification is checked."""
+        """The next message, which is held against its type."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
-            raise EOFError(self.process.stderr.read().decode() if self.process.stderr else "")
+            told = self.process.stderr.read().decode() if self.process.stderr else ""
+            # A watch that has rung is no longer alive.
+            raise EOFError(told if self._watch.is_alive() else f"The server was killed after {self._patience} s. {told}")
         self.length = len(line)
         message = json.loads(line)
-        assert message.get("id", "") is not None, message
-        if "method" in message:
-            assert "id" not in message, message
-            check(self.version, "ServerNotification", {k: v for k, v in message.items()})
+        self.wire.received(message)
         return message  # type: ignore[no-any-return]
 
     def answer(self, number: int) -> Dict[str, Any]:
-        """The response to a request; notifications before it are kept in ``notes``."""
+        """The response to a request; other messages before it are kept in ``notes``."""
         while True:
             message = self.read()
             if message.get("id") == number:
                 return message
             self.notes.append(message)
 
-    def ask(self, method: str, **params: Any) -> Dict[str, Any]:
+    def answers(self, numbers: List[int]) -> List[Dict[str, Any]]:
+        """The responses to requests, which come in any order."""
+        found: Dict[int, Dict[str, Any]] = {}
+        while len(found) < len(numbers):
+            message = self.read()
+            if message.get("id") in numbers:
+                found[message["id"]] = message
+            else:
+                self.notes.append(message)
+        return [found[number] for number in numbers]
+
+    def ask(self, method: str, hostile: bool = False, **params: Any) -> Dict[str, Any]:
         """The result of a request, which must succeed."""
-        response = self.answer(self.send(method, **params))
+        response = self.answer(self.send(method, hostile, **params))
         assert "result" in response, response
-        check(self.version, "JSONRPCResponse", response)
-        check(self.version, RESULTS[method], response["result"])
         return response["result"]  # type: ignore[no-any-return]
 
-    def fail(self, method: str, **params: Any) -> Dict[str, Any]:
+    def fail(self, method: str, hostile: bool = False, **params: Any) -> Dict[str, Any]:
         """The error of a request, which must fail."""
-        response = self.answer(self.send(method, **params))
+        response = self.answer(self.send(method, hostile, **params))
         assert "error" in response, response
-        name = "JSONRPCErrorResponse" if is_there(self.version, "JSONRPCErrorResponse") else "JSONRPCError"
-        check(self.version, name, response)
         return response["error"]  # type: ignore[no-any-return]
+
+    def check_alive(self) -> None:
+        """Asks something small: there is no ping in the newest version, and nothing else as small in the others."""
+        self.ask("server/discover" if self.version == STATELESS else "ping")
 
     def call(self, tool: str, **arguments: Any) -> Outcome:
         """The result of a tool."""
@@ -171,6 +302,17 @@ class Agent:
         assert self.process.stdin is not None
         self.process.stdin.close()
         return self.process.wait(seconds)
+
+    def rest(self) -> List[Dict[str, Any]]:
+        """Closes the input; all that comes before the end of the process."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        found = []
+        while True:
+            try:
+                found.append(self.read())
+            except EOFError:
+                return found
 
 
 class Outcome:
@@ -201,6 +343,8 @@ class Web:
         self.requests: List[str] = []
         self.arrived = threading.Event()
         self.gate = threading.Event()
+        #: Counts the downloads that have got their beginning and wait.
+        self.stalled = threading.Semaphore(0)
         web = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -223,6 +367,7 @@ class Web:
                 if self.path.startswith("/slow"):
                     self.wfile.write(body[: len(body) // 2])
                     self.wfile.flush()
+                    web.stalled.release()
                     web.gate.wait(30)
                     body = body[len(body) // 2 :]
                 self.wfile.write(body)
@@ -230,9 +375,14 @@ class Web:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        class Server(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_: object) -> None:
+                """Passes by: a client that is gone is what some tests are about."""
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
 
     def add(self, path: str, body: bytes, kind: str = "image/png") -> str:
@@ -252,6 +402,11 @@ def encoded(picture: Image.Image, kind: str = "PNG", **options: Any) -> bytes:
     buffer = io.BytesIO()
     picture.save(buffer, kind, **options)
     return buffer.getvalue()
+
+
+def data_url(body: bytes, kind: str) -> str:
+    """The file as a URL."""
+    return f"data:{kind};base64," + base64.b64encode(body).decode()
 
 
 def noise(width: int, height: int) -> Image.Image:
@@ -287,6 +442,21 @@ class MCPCase(unittest.TestCase):
 
     def put(self, name: str, picture: Image.Image, **options: Any) -> str:
         """Saves a picture below the root; its name."""
-        kind = {"jpg": "JPEG", "png": "PNG", "gif": "GIF", "webp": "WEBP"}[name.rsplit(".", 1)[1]]
+        kind = {"jpg": "JPEG", "png": "PNG", "gif": "GIF", "webp": "WEBP", "bmp": "BMP"}[name.rsplit(".", 1)[1]]
         (self.root / name).write_bytes(encoded(picture, kind, **options))
         return name
+
+    def names(self) -> List[str]:
+        """What there is below the root."""
+        return sorted(str(path.relative_to(self.root)) for path in self.root.rglob("*"))
+
+    def checked(self, agent: Agent, tool: str, **arguments: Any) -> Outcome:
+        """The outcome of a tool, whose structured result has the promised form and is its text too."""
+        outcome = agent.call(tool, **arguments)
+        self.assertNotIn("isError", outcome.result, outcome.text)
+        length = agent.length
+        schemas = {one["name"]: one["outputSchema"] for one in agent.ask("tools/list")["tools"]}
+        agent.length = length
+        jsonschema.validate(outcome.values, schemas[tool])
+        self.assertEqual(json.loads(outcome.text), outcome.values)
+        return outcome

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any, Dict, List, Sequence, Tuple
 
 from PIL import Image
 
-from support import MCPCase, encoded, screenshot
+from support import BINARY, FIXTURES, Agent, MCPCase, encoded, screenshot
 
 
 class SafetyTests(MCPCase):
     def setUp(self) -> None:
         super().setUp()
         self.outside = Path(os.path.realpath(tempfile.mkdtemp(prefix="outside-")))
+        self.addCleanup(shutil.rmtree, self.outside, True)
         (self.outside / "secret.png").write_bytes(encoded(screenshot()))
         self.put("fine.png", screenshot())
 
@@ -38,6 +43,21 @@ class SafetyTests(MCPCase):
         there = agent.refusal("image_info", image=str(self.outside / "secret.png"))
         missing = agent.refusal("image_info", image=str(self.outside / "nothing.png"))
         self.assertEqual(there.replace("secret", "nothing"), missing)
+
+    def test_a_link_that_leads_outside_does_not_say_what_exists_there(self) -> None:
+        os.symlink(self.outside, self.root / "folder")
+        os.symlink(self.outside / "secret.png", self.root / "there.png")
+        os.symlink(self.outside / "nothing.png", self.root / "gone.png")
+        agent = self.agent()
+        for there, gone in [("there.png", "gone.png"), ("folder/secret.png", "folder/nothing.png"), ("folder/secret.png", "folder/none/x")]:
+            for tool in ["view_image", "image_info"]:
+                with self.subTest(tool=tool, gone=gone):
+                    self.assertIn("outside of the allowed folders", agent.refusal(tool, image=gone))
+                    self.assertEqual(agent.refusal(tool, image=there).replace(there, gone), agent.refusal(tool, image=gone))
+        for path in ["folder/x.png", "folder/none/x.png"]:
+            with self.subTest(path):
+                self.assertIn("outside of the allowed folders", agent.refusal("save_image", image="fine.png", path=path))
+        self.assertIn("outside of the allowed folders", agent.refusal("contact_sheet", folder="folder/none"))
 
     def test_a_link_within_the_roots_is_followed(self) -> None:
         os.symlink(self.root / "fine.png", self.root / "link.png")
@@ -67,8 +87,6 @@ class SafetyTests(MCPCase):
         self.assertEqual([path.name for path in self.outside.iterdir()], ["secret.png"])
 
     def test_without_a_root_there_are_no_local_files(self) -> None:
-        from support import Agent
-
         with Agent() as agent:
             self.assertIn("--root", agent.refusal("view_image", image=str(self.root / "fine.png")))
             self.assertIn("--root", agent.refusal("save_image", image="data:,", path="/tmp/x.png"))
@@ -84,36 +102,60 @@ class SafetyTests(MCPCase):
 
     def test_a_redirect_does_not_lead_to_a_file(self) -> None:
         self.web.redirects["/r.png"] = f"file://{self.root}/fine.png"
-        self.assertIn("may not be loaded", self.agent().refusal("view_image", image=self.web.url + "/r.png") + "may not be loaded")
-        self.agent().refusal("image_info", image=self.web.url + "/r.png")
+        for tool in ["view_image", "image_info"]:
+            # Each with a cache of its own.
+            self.assertIn("neither http nor https", self.agent().refusal(tool, image=self.web.url + "/r.png"))
+
+    def fill(self, requests: Sequence[Dict[str, Any]]) -> Tuple[str, List[str]]:
+        """A cache with what a client of our own protocol has retrieved into it, and the URIs of that."""
+        cache = tempfile.mkdtemp(prefix="cache-")
+        self.addCleanup(shutil.rmtree, cache, True)
+        lines = [json.dumps({"jsonrpc": "2.0", "id": 0, "method": "retrieve", "params": params}) for params in requests]
+        # One after the other, so that the answers have their order.
+        done = [
+            subprocess.run([BINARY, "--cache-dir", cache], input=line.encode(), stdout=subprocess.PIPE, check=True).stdout
+            for line in lines
+        ]
+        return cache, [f"halcyon://default/{Path(json.loads(text)['result']['path']).stem}" for text in done]
+
+    def hidden(self) -> List[Dict[str, Any]]:
+        """Requests whose pictures no agent may see."""
+        url = self.web.add("/private.png", encoded(Image.new("RGB", (7, 7), "red")))
+        secret = {"url": f"file://{self.outside}/secret.png", "processors": [{"resize": {"width": 9}}]}
+        mine = {"url": url, "options": {"authorization": {"bearer": "token"}}}
+        return [mine, {**mine, "key": "avatar"}, secret, {**secret, "key": "filekey"}]
 
     def test_the_cache_shows_nothing_of_users_or_of_files_elsewhere(self) -> None:
-        import json
-        import subprocess
-
-        from support import BINARY
-
-        cache = tempfile.mkdtemp(prefix="cache-")
-        url = self.web.add("/private.png", encoded(Image.new("RGB", (7, 7), "red")))
-        requests = [
-            {"url": url, "options": {"authorization": {"bearer": "token"}}},
-            {"url": f"file://{self.outside}/secret.png", "processors": [{"resize": {"width": 9}}]},
-            {"url": f"file://{self.root}/fine.png", "processors": [{"resize": {"width": 9}}]},
-        ]
-        text = "".join(
-            json.dumps({"jsonrpc": "2.0", "id": number, "method": "retrieve", "params": params}) + "\n"
-            for number, params in enumerate(requests)
-        )
-        done = subprocess.run([BINARY, "--cache-dir", cache], input=text.encode(), stdout=subprocess.PIPE, check=True)
-        self.assertEqual(done.stdout.count(b'"result"'), 3, done.stdout)
+        visible = {"url": f"file://{self.root}/fine.png", "processors": [{"resize": {"width": 9}}]}
+        cache, uris = self.fill([*self.hidden(), visible])
         agent = self.agent(cache=cache)
-        keys = [one["key"] for one in agent.call("list_images").values["images"]]
-        self.assertEqual(keys, [f"file://{self.root}/fine.png"])
-        self.assertEqual(len(agent.ask("resources/list")["resources"]), 1)
+        listed = [(one["key"], one["uri"]) for one in agent.call("list_images").values["images"]]
+        self.assertEqual(listed, [(f"file://{self.root}/fine.png", uris[-1])])
+        self.assertEqual([one["uri"] for one in agent.ask("resources/list")["resources"]], uris[-1:])
+        for uri in uris[:-1]:
+            self.assertEqual(agent.fail("resources/read", uri=uri)["code"], -32602)
+            self.assertIn("There is no cached picture", agent.refusal("view_image", image=uri))
+        self.assertEqual(agent.ask("resources/read", uri=uris[-1])["contents"][0]["mimeType"], "image/png")
+
+    def test_what_an_agent_cannot_see_it_cannot_remove(self) -> None:
+        cache, _ = self.fill(self.hidden())
+        agent = self.agent(cache=cache)
+        before = agent.call("cache_size").values
+        self.assertEqual(before["images"], 4)
+        for key in [self.web.url + "/private.png", "avatar", f"file://{self.outside}/secret.png", "filekey"]:
+            with self.subTest(key):
+                self.assertEqual(agent.call("remove_image", key=key).values, {"removed": False})
+                self.assertEqual(agent.call("cache_size").values, before)
+
+    def test_a_key_that_only_a_user_has_is_answered_like_one_that_nobody_has(self) -> None:
+        cache, _ = self.fill(self.hidden())
+        agent = self.agent(cache=cache)
+        for tool in ["view_image", "image_info"]:
+            for key in ["avatar", "filekey"]:
+                with self.subTest(tool=tool, key=key):
+                    self.assertEqual(agent.refusal(tool, image=key), agent.refusal(tool, image="nobody").replace("nobody", key))
 
     def test_limits_on_pixels_hold(self) -> None:
-        from support import FIXTURES, Agent
-
         with Agent("--root", str(FIXTURES)) as agent:
             bombs = sorted(path for path in (FIXTURES / "damaged").iterdir() if "bomb" in path.name)
             for path in bombs:

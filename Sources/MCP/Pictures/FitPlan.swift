@@ -22,7 +22,7 @@ struct FitPlan: Equatable, Sendable {
     private let side: Int
     private let limit: Int
     /// `true` when JPEG may take the place of a format without loss.
-    private let mayLose: Bool
+    var mayLose: Bool
     private(set) var attempt: Attempt
 
     /// A plan for a picture of at most `limit` bytes.

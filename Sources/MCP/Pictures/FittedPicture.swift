@@ -1,4 +1,5 @@
 internal import ImageEngine
+internal import JSONRPC
 internal import Platform
 
 /// A picture that fits into a result, and how it was made to.
@@ -30,27 +31,43 @@ struct ShownPicture: Sendable {
     /// `true` when the picture is flat or transparent.
     var isGraphic = false
     var hasAlpha = false
+    /// `true` for a drawing, which has no pixels of its own and is drawn at the size that is asked for.
+    var isDrawing = false
     /// The larger side of what the steps make, in pixels.
     var longestSide = ToolParameter.sides.upperBound
 }
 
-extension Gallery {
-    /// The bytes that a picture in a result may have.
-    private var pictureLimit: Int { (maxResultBytes - 2 * ToolOutcome.overhead - 2048) / 4 * 3 }
+extension ImageProcessor {
+    /// The step that makes a picture fit into a square. A drawing, which has no pixels of its own, fills it.
+    static func fitting(side: Int, isDrawing: Bool) throws -> ImageProcessor {
+        let side = Double(side)
+        guard isDrawing else { return .downsample(try PixelSize(width: side, height: side)) }
+        return .resize(try Resize(width: side, height: side, mode: .aspectFit, upscale: true))
+    }
+}
 
+extension Gallery {
     /// The picture, with no side above `side`, as large as a result allows; `nil` when it cannot be made small enough.
-    /// The cache keeps the original, and nothing of what is made of it.
-    func fit(_ picture: ShownPicture, side: Int, _ progress: ToolProgress?) async throws -> FittedPicture? {
+    /// Of what is made, the cache keeps nothing.
+    ///
+    /// - Parameters:
+    ///   - picture: The picture; one of the web is in the cache, see ``load(_:_:)``.
+    ///   - members: What the result says beside the picture.
+    func fit(
+        _ picture: ShownPicture, side: Int, beside members: [(String, JSONLiteral)], _ progress: ToolProgress?
+    ) async throws -> FittedPicture? {
         let format = picture.format ?? (picture.isGraphic || picture.hasAlpha ? .png : .jpeg)
-        try await load(picture.resource, progress)
+        // The note and the size of the picture come later.
+        let limit = (maxResultBytes - ToolOutcome.byteCount(of: members) - 1024) / 4 * 3
+        guard limit > 0 else { return nil }
         var plan = FitPlan(
-            side: min(side, max(picture.longestSide, 1)), format: format, limit: pictureLimit,
+            side: min(side, max(picture.longestSide, 1)), format: format, limit: limit,
             mayLose: picture.format == nil && !picture.hasAlpha)
         while true {
             let attempt = plan.attempt
             var recipe = ImageRecipe()
-            let box = try PixelSize(width: Double(attempt.side), height: Double(attempt.side))
-            recipe.processors = picture.steps + [.downsample(box)]
+            let isDrawing = picture.isDrawing && picture.steps.isEmpty
+            recipe.processors = picture.steps + [try .fitting(side: attempt.side, isDrawing: isDrawing)]
             recipe.frames = picture.frame == 0 ? .first : .number(picture.frame)
             let encoding = Encoding(quality: attempt.quality, metadata: .none, profile: .sRGB)
             recipe.serializer = CacheSerializer(format: attempt.format, encoding: encoding)
@@ -60,14 +77,25 @@ extension Gallery {
             let image = try await image(picture.resource, options, needs: .bytes, progress)
             let bytes = try await manager.loadingBytes(of: image, in: try cache(), options: options).bytes
             guard let bytes else { throw ToolFailure("The picture was removed while it was read; try again.") }
-            if bytes.count <= pictureLimit {
+            if bytes.count <= limit {
                 let header = image.record.header
                 return FittedPicture(
                     bytes: bytes, format: header.format, width: header.width, height: header.height,
                     quality: attempt.quality)
             }
+            if attempt.quality == nil, picture.format == nil, !plan.mayLose {
+                // The format may have transparency without use of it, as screenshots do.
+                plan.mayLose = try await isOpaque(picture)
+            }
             guard plan.shrink(after: bytes.count) else { return nil }
         }
+    }
+
+    /// `true` when nothing of a picture shows what is behind it, judged by a smaller one.
+    private func isOpaque(_ picture: ShownPicture) async throws -> Bool {
+        guard picture.hasAlpha, !picture.isDrawing, picture.frame == 0 else { return false }
+        let steps = picture.steps + [try .fitting(side: 256, isDrawing: false)]
+        return try await pixels(picture.resource, steps).alpha.allSatisfy { $0 == 255 }
     }
 
     /// Loads a picture of the web into the cache.
@@ -85,6 +113,9 @@ extension Gallery {
             ImageRequest(resource, in: try cache(), options: options, needs: needs, caller: caller))
     }
 
+    /// The time in seconds that a file of pixels lasts: it is read at once, and large.
+    private static let pixelLease = 15.0
+
     /// The decoded pixels of a picture's first frame.
     func pixels(
         _ resource: Resource, _ steps: [ImageProcessor], _ progress: ToolProgress? = nil
@@ -92,6 +123,7 @@ extension Gallery {
         var options = options
         options.processing.recipe.processors = steps
         options.processing.recipe.frames = .first
+        options.storage.lease = Self.pixelLease
         guard let file = try await image(resource, options, needs: .pixels, progress).pixels else {
             throw ToolFailure("The picture has no pixels.")
         }

@@ -8,6 +8,8 @@ struct Gallery: Sendable {
     let cacheName: String
     let roots: WorkspaceRoots
     let maxResultBytes: Int
+    /// The tools that make something at the same time: each holds decoded pictures.
+    let making = WorkLimit(2)
 
     /// The seconds that a tool may wait for one picture.
     private static let deadline = 60.0
@@ -50,15 +52,16 @@ struct Gallery: Sendable {
         } catch {
             // It may be the key of a picture, which is any text.
             let key = cache.key(of: text)
-            guard try await isCached(key, in: cache) else { throw error }
+            guard try await entry(key) != nil else { throw error }
             return Resource(url: "", cacheKey: key)
         }
     }
 
-    private func isCached(_ key: String, in cache: ImageCache) async throws -> Bool {
-        try await manager.blocking {
-            (try cache.cacheType(for: cache.anyones(CacheKey(key)), burst: 0, mayWait: true) ?? .none) != CacheType.none
-        }
+    /// The original that the cache has for a key, if an agent may see it.
+    func entry(_ key: String) async throws -> EntryDetails? {
+        let cache = try cache()
+        let entry = try await manager.blocking { try cache.inspect(CacheKey(key)) }
+        return entry.flatMap { isVisible($0) ? $0 : nil }
     }
 
     private func local(_ path: String) throws(ToolFailure) -> Resource {
@@ -96,11 +99,33 @@ struct Gallery: Sendable {
         return (page.entries.filter(isVisible), page.next)
     }
 
-    /// `false` for what belongs to one user of a site, was made from a file outside of the roots, or has no known key.
+    /// `false` for what belongs to one user of a site, comes from a file outside of the roots, or has no known key.
     private func isVisible(_ entry: EntryDetails) -> Bool {
         guard entry.partition.isEmpty, let key = entry.key else { return false }
-        guard Self.scheme(of: key) == "file" else { return true }
-        return (try? roots.file(try Self.path(ofFileURL: key))) != nil
+        return [key, entry.origin.url].allSatisfy(isInside)
+    }
+
+    /// `false` for the URL of a file outside of the roots.
+    private func isInside(_ url: String?) -> Bool {
+        guard let url, Self.scheme(of: url) == "file" else { return true }
+        return (try? roots.file(try Self.path(ofFileURL: url))) != nil
+    }
+
+    /// `true` when an agent may see everything that the cache has for a key.
+    func isVisible(_ key: String) async throws -> Bool {
+        let cache = try cache()
+        guard isInside(key) else { return false }
+        if let original = try await manager.blocking({ try cache.inspect(CacheKey(key)) }), !isVisible(original) {
+            return false
+        }
+        var query = ListQuery()
+        query.prefix = key
+        while true {
+            let page = try await manager.surveying { [query] in try cache.list(query) }
+            guard page.entries.allSatisfy({ $0.key != key || isVisible($0) }) else { return false }
+            guard let next = page.next else { return true }
+            query.cursor = next
+        }
     }
 
     /// The resource that an entry is; `nil` for one without a file of its own.
@@ -124,7 +149,7 @@ struct Gallery: Sendable {
                 "\(text) has \(entry.byteCount) bytes, too many for a result of \(maxResultBytes): use view_image.",
                 param: "uri")
         }
-        try await call.waitForRoom(for: maxResultBytes)
+        try await call.waitForRoom(for: Base64.encodedCount(entry.byteCount) + ToolOutcome.overhead)
         guard let bytes = try? await manager.blocking({ try Files.read(path, followsLinks: false) }) else {
             throw RPCError.noSuchResource(text, reply.version)
         }

@@ -6,7 +6,9 @@ struct PictureDifference: Equatable, Sendable {
     /// The size that both have together: the larger width and height.
     let width: Int
     let height: Int
-    /// The number of pixels that differ; those that only one picture has are among them.
+    /// `true` when both have the same size and the same pixels.
+    private(set) var isIdentical: Bool
+    /// The number of pixels that differ by more than is tolerated; those that only one picture has are among them.
     private(set) var changed = 0
     /// The peak signal-to-noise ratio in decibels over the pixels that both have; `nil` when these are equal.
     private(set) var psnr: Double?
@@ -27,6 +29,7 @@ struct PictureDifference: Equatable, Sendable {
         let (left, top) = (min(one.width, other.width), min(one.height, other.height))
         mask = [Bool](repeating: true, count: width * height)
         changed = width * height - left * top
+        isIdentical = (one.width, one.height) == (other.width, other.height) && one.alpha == other.alpha
         var (squares, differing) = (0, 0)
         let stride = width
         mask.withUnsafeMutableBufferPointer { mask in
@@ -35,7 +38,8 @@ struct PictureDifference: Equatable, Sendable {
                     for y in 0..<top {
                         for x in 0..<left {
                             let (placeA, placeB) = (3 * (y * one.width + x), 3 * (y * other.width + x))
-                            var most = 0
+                            let opacities = (one.alpha[y * one.width + x], other.alpha[y * other.width + x])
+                            var most = abs(Int(opacities.0) - Int(opacities.1))
                             for sample in 0..<3 {
                                 let step = abs(Int(a[placeA + sample]) - Int(b[placeB + sample]))
                                 squares += step * step
@@ -49,7 +53,10 @@ struct PictureDifference: Equatable, Sendable {
             }
         }
         changed += differing
-        if squares > 0 { psnr = 10 * log10(255 * 255 * Double(3 * left * top) / Double(squares)) }
+        if squares > 0 {
+            psnr = 10 * log10(255 * 255 * Double(3 * left * top) / Double(squares))
+            isIdentical = false
+        }
         regions = findRegions()
     }
 
@@ -108,11 +115,12 @@ extension PixelRegion {
             height: max(y + height, other.y + other.height) - top)
     }
 
-    /// The rectangle in a picture that is `part` times as large.
-    func scaled(by part: Double) -> PixelRegion {
-        PixelRegion(
-            x: Int(Double(x) * part), y: Int(Double(y) * part), width: max(Int((Double(width) * part).rounded(.up)), 1),
-            height: max(Int((Double(height) * part).rounded(.up)), 1))
+    /// The rectangle in a picture that is `factor` times as large, in whole pixels around it.
+    func scaled(by factor: Double) -> PixelRegion {
+        let (left, top) = (Int(Double(x) * factor), Int(Double(y) * factor))
+        let (right, bottom) = (Double(x + width) * factor, Double(y + height) * factor)
+        return PixelRegion(
+            x: left, y: top, width: Int(right.rounded(.up)) - left, height: Int(bottom.rounded(.up)) - top)
     }
 
     /// The members of the rectangle in a result.

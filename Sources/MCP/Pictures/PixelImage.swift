@@ -136,15 +136,20 @@ struct PixelCanvas: Sendable {
         func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 255) } }
         var file: [UInt8] = [0x42, 0x4D] + little(54 + rowBytes * height, 4) + little(0, 4) + little(54, 4)
         file += little(40, 4) + little(width, 4) + little(height, 4) + little(1, 2) + little(24, 2)
-        file += [UInt8](repeating: 0, count: 24)
-        file.reserveCapacity(54 + rowBytes * height)
+        file += [UInt8](repeating: 0, count: 24 + rowBytes * height)
         // The last row comes first, and each pixel as blue, green, red.
         rgb.withUnsafeBufferPointer { source in
-            for y in stride(from: height - 1, through: 0, by: -1) {
-                for pixel in y * width..<(y + 1) * width {
-                    for sample in stride(from: 2, through: 0, by: -1) { file.append(source[3 * pixel + sample]) }
+            file.withUnsafeMutableBufferPointer { target in
+                for y in 0..<height {
+                    var (from, to) = (3 * y * width, 54 + (height - 1 - y) * rowBytes)
+                    for _ in 0..<width {
+                        target[to] = source[from + 2]
+                        target[to + 1] = source[from + 1]
+                        target[to + 2] = source[from]
+                        from += 3
+                        to += 3
+                    }
                 }
-                for _ in 3 * width..<rowBytes { file.append(0) }
             }
         }
         return file

@@ -54,20 +54,42 @@ struct WorkspaceRoots: Sendable {
         let name = absolute.split(separator: "/").last.map(String.init) ?? ""
         let end = absolute.lastIndex(of: "/") ?? absolute.startIndex
         guard !name.isEmpty, !path.hasSuffix("/") else { throw ToolFailure("\(path.excerpt) names no file.") }
-        let parent = String(absolute[..<end])
-        guard let folder = Self.real(parent.isEmpty ? "/" : parent), Self.kind(folder) == S_IFDIR else {
-            throw ToolFailure("The folder of \(path.excerpt) does not exist.")
+        let parent = end == absolute.startIndex ? "/" : String(absolute[..<end])
+        let folder = try existing(parent, path, "The folder of \(path.excerpt) does not exist.")
+        guard Self.kind(folder) == S_IFDIR else { throw ToolFailure("\(path.excerpt) lies in no folder.") }
+        // In hidden folders and files, programs keep what they do: hooks, settings, keys.
+        let root = roots.first { Self.contains($0.real, folder) }?.real ?? ""
+        let parts = folder.dropFirst(root.count).split(separator: "/")
+        guard !name.hasPrefix("."), !parts.contains(where: { $0.hasPrefix(".") }) else {
+            throw ToolFailure("\(path.excerpt) is hidden: choose a path without names that begin with a dot.")
         }
-        try check(folder, path)
         return (folder, name)
     }
 
     private func existing(_ path: String) throws(ToolFailure) -> String {
-        guard let real = Self.real(try absolute(path)) else {
-            throw ToolFailure("There is no file \(path.excerpt) below the allowed folders.")
+        try existing(try absolute(path), path, "There is no file \(path.excerpt) below the allowed folders.")
+    }
+
+    /// The real path of what is there.
+    ///
+    /// - Parameters:
+    ///   - given: The path as it was given.
+    ///   - missing: What is said when there is nothing.
+    private func existing(_ absolute: String, _ given: String, _ missing: String) throws(ToolFailure) -> String {
+        if let real = Self.real(absolute) {
+            try check(real, given)
+            return real
         }
-        try check(real, path)
-        return real
+        // Whether there is something where a link leads outside is not told.
+        if Self.isLink(absolute) { throw outside(given) }
+        var parent = absolute[...]
+        while let end = parent.lastIndex(of: "/"), end > parent.startIndex {
+            parent = parent[..<end]
+            guard let real = Self.real(String(parent)) else { continue }
+            try check(real, given)
+            break
+        }
+        throw ToolFailure(missing)
     }
 
     /// The path without `.` and `..`. A path outside of the roots is refused before anything is looked at, so that nobody
@@ -117,6 +139,11 @@ struct WorkspaceRoots: Sendable {
         guard let text = realpath(path, nil) else { return nil }
         defer { free(text) }
         return String(cString: text)
+    }
+
+    private static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
     private static func kind(_ path: String) -> mode_t? {

@@ -36,7 +36,7 @@ struct MCPRequest: Sendable {
 
     private static func token(_ meta: JSONView?) throws(RPCError) -> RequestID? {
         guard let view = meta?.member("progressToken") else { return nil }
-        guard let token = RequestID(view), token != .null else {
+        guard [.string, .integer].contains(view.kind), let token = RequestID(view) else {
             throw .invalidParams("\"progressToken\" must be a string or an integer.", param: "_meta.progressToken")
         }
         return token

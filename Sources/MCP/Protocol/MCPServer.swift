@@ -179,19 +179,31 @@ public final class MCPServer: RequestHandler {
         }
         let arguments = try ToolArguments(params?.member("arguments"), tool.parameters)
         return deferred { [gallery, maxResultBytes] call in
-            // Its answer may be as large as that.
-            try await call.waitForRoom(for: maxResultBytes)
             let progress = request.progressToken.map { ToolProgress(call, $0) }
             let outcome: ToolOutcome
             do {
-                outcome = try await tool.run(arguments, gallery, progress)
-            } catch let failure as ToolFailure {
-                outcome = ToolOutcome(failure: failure)
-            } catch let error as ImageError {
-                outcome = ToolOutcome(failure: ToolFailure(error.description))
+                outcome = try await Self.outcome(
+                    try await tool.run(arguments, gallery, progress), for: call, gallery)
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                outcome = ToolOutcome(failure: ToolFailure(error))
             }
             progress?.end()
             call.respond { outcome.write(to: &$0, reply, limit: maxResultBytes) }
+        }
+    }
+
+    /// The result of a tool, once there is room for it. One that is made waits for that in its turn: for a client that does
+    /// not read, no more are made.
+    private static func outcome(_ step: ToolStep, for call: Call, _ gallery: Gallery) async throws -> ToolOutcome {
+        @Sendable func whenRoom(_ outcome: ToolOutcome) async throws -> ToolOutcome {
+            try await call.waitForRoom(for: min(outcome.byteCount, gallery.maxResultBytes))
+            return outcome
+        }
+        switch step {
+        case .done(let outcome): return try await whenRoom(outcome)
+        case .making(let make): return try await gallery.making.run { try await whenRoom(try await make()) }
         }
     }
 

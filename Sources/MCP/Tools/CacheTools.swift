@@ -38,7 +38,7 @@ extension Tool {
         }
         var members: [(String, JSONLiteral)] = [("images", .array(images))]
         if let next = page.next { members.append(("next_cursor", .string(String(next)))) }
-        return ToolOutcome(members)
+        return .done(ToolOutcome(members))
     }
 
     static let removeImage = Tool(
@@ -50,12 +50,13 @@ extension Tool {
     ) { arguments, gallery, _ in
         let cache = try gallery.cache()
         let key = CacheKey(cache.key(of: Resource.withoutFragment(arguments.text("key") ?? "")))
+        guard try await gallery.isVisible(key.key) else { return .done(ToolOutcome([("removed", false)])) }
         let removed = try await withCheckedThrowingContinuation { continuation in
             gallery.manager.remove(key, from: cache, allVariants: true) { result in
                 continuation.resume(with: result.mapError { $0 as any Error })
             }
         }
-        return ToolOutcome([("removed", .boolean(removed.memory || removed.disk))])
+        return .done(ToolOutcome([("removed", .boolean(removed.memory || removed.disk))]))
     }
 
     static let cacheSize = Tool(
@@ -74,6 +75,6 @@ extension Tool {
             ("images", .integer(sizes.disk.count)), ("bytes", .integer(sizes.disk.bytes)),
         ]
         if sizes.disk.limitBytes > 0 { members.append(("limit", .integer(sizes.disk.limitBytes))) }
-        return ToolOutcome(members)
+        return .done(ToolOutcome(members))
     }
 }

@@ -28,18 +28,21 @@ extension Tool {
         }
         if names.isEmpty { throw ToolFailure("Give images or folder.") }
         let side = arguments.integer("max_side") ?? 1536
-        let sheet = try await PictureSheet(names, gallery, side: side, progress)
-        let failed = sheet.cells.count { $0.failure != nil }
-        var note = "\(names.count) pictures in rows of \(sheet.columns), numbered from 1."
-        if failed > 0 { note += " \(failed) failed." }
-        if left > 0 { note += " \(left) more in the folder are not shown." }
-        let shown = try await gallery.fit(sheet.canvas.shown, side: side, nil)
-        if shown == nil { note += " The sheet cannot be made small enough for a result." }
-        return ToolOutcome(
-            [
-                ("note", .string(note)), ("columns", .integer(sheet.columns)),
+        let found = try await PictureSheet(names, gallery, side: side, progress)
+        return .making { [left] in
+            let sheet = try await found.drawn(gallery)
+            let failed = sheet.cells.count { $0.failure != nil }
+            var note = "\(sheet.cells.count) pictures in rows of \(sheet.columns), numbered from 1."
+            if failed > 0 { note += " \(failed) failed." }
+            if left > 0 { note += " \(left) more in the folder are not shown." }
+            let members: [(String, JSONLiteral)] = [
+                ("columns", .integer(sheet.columns)),
                 ("images", .array(sheet.cells.enumerated().map { $1.literal(number: $0 + 1) })),
-            ], picture: shown?.outcome)
+            ]
+            let shown = try await gallery.fit(sheet.canvas.shown, side: side, beside: members, nil)
+            if shown == nil { note += " The sheet cannot be made small enough for a result." }
+            return ToolOutcome([("note", .string(note))] + members, picture: shown?.outcome)
+        }
     }
 }
 
@@ -48,6 +51,8 @@ struct PictureSheet: Sendable {
     /// One picture of the sheet, or why there is none.
     struct Cell: Sendable {
         let name: String
+        /// The picture, which is loaded; `nil` when it failed.
+        var resource: Resource?
         var picture: PixelImage?
         var size = (width: 0, height: 0)
         var format = ""
@@ -77,41 +82,57 @@ struct PictureSheet: Sendable {
         let cellSide = max(side / columns - Self.gap, 8)
         (self.columns, self.cellSide) = (columns, cellSide)
         cells = names.map { Cell(name: $0) }
-        var (next, done) = (0, 0)
+        var done = 0
+        try await forEachCell { cell in
+            let resource = try await gallery.resource(cell.name)
+            let found = try await gallery.probe(resource).probe
+            (cell.size, cell.format) = (found.displayedSize, found.format.rawValue)
+            try await gallery.load(resource, nil)
+            cell.resource = resource
+        } whenDone: {
+            done += 1
+            progress?.report(done, of: names.count)
+        }
+    }
+
+    /// The sheet with its pictures, which are decoded.
+    func drawn(_ gallery: Gallery) async throws -> PictureSheet {
+        var sheet = self
+        let step = try ImageProcessor.fitting(side: cellSide, isDrawing: false)
+        try await sheet.forEachCell { cell in
+            if let resource = cell.resource { cell.picture = try await gallery.pixels(resource, [step]) }
+        }
+        return sheet
+    }
+
+    /// Does something with each cell, with several at the same time. What fails crosses out its cell; only a cancellation
+    /// is an error.
+    private mutating func forEachCell(
+        _ work: @escaping @Sendable (inout Cell) async throws -> Void, whenDone: () -> Void = {}
+    ) async throws {
+        var rest = cells.indices.makeIterator()
         try await withThrowingTaskGroup(of: (Int, Cell).self) { group in
             func start() {
-                guard next < names.count else { return }
-                let (number, name) = (next, names[next])
-                next += 1
-                group.addTask { (number, try await Self.cell(name, gallery, cellSide)) }
+                guard let number = rest.next() else { return }
+                group.addTask { [cell = cells[number]] in
+                    var cell = cell
+                    do {
+                        try await work(&cell)
+                    } catch let error as CancellationError {
+                        throw error
+                    } catch {
+                        cell.failure = ToolFailure(error).sentence
+                    }
+                    return (number, cell)
+                }
             }
             for _ in 0..<Self.concurrency { start() }
             while let (number, cell) = try await group.next() {
                 cells[number] = cell
-                done += 1
-                progress?.report(done, of: names.count)
+                whenDone()
                 start()
             }
         }
-    }
-
-    /// Loads one picture; only a cancellation is an error.
-    private static func cell(_ name: String, _ gallery: Gallery, _ side: Int) async throws -> Cell {
-        var cell = Cell(name: name)
-        do {
-            let resource = try await gallery.resource(name)
-            let found = try await gallery.probe(resource).probe
-            let box = try PixelSize(width: Double(side), height: Double(side))
-            (cell.size, cell.format) = (found.displayedSize, found.format.rawValue)
-            cell.picture = try await gallery.pixels(resource, [.downsample(box)])
-        } catch let error as CancellationError {
-            throw error
-        } catch let failure as ToolFailure {
-            cell.failure = failure.sentence
-        } catch {
-            cell.failure = String(describing: error)
-        }
-        return cell
     }
 
     /// The sheet: each picture in the middle of its cell, with its number at the top left.

@@ -30,57 +30,70 @@ extension Tool {
         let given = arguments.text("path") ?? ""
         let place = try gallery.roots.target(given)
         let file = SavedFile(folder: place.folder, name: place.name, replaces: arguments.flag("overwrite"))
+        let format = try Self.format(of: place.name, arguments.text("format"))
         // Before anything is loaded.
         try await gallery.manager.blocking { try file.check() }
         let resource = try await gallery.resource(arguments.text("image") ?? "")
         let found = try await gallery.probe(resource).probe
-        let recipe = try Self.recipe(arguments, place.name, found)
-        var options = gallery.options
-        options.processing.recipe = recipe
+        let recipe = try Self.recipe(arguments, format, found)
         // The cache keeps the original, as for a picture that is viewed.
         try await gallery.load(resource, progress)
-        if !recipe.isEmpty { options.storage.keepNothing() }
-        let image = try await gallery.image(resource, options, needs: recipe.isEmpty ? .file : .bytes, progress)
-        let isReplaced: Bool
-        if recipe.isEmpty, let source = image.record.path {
-            isReplaced = try await gallery.manager.blocking { try file.copy(from: source) }
-        } else {
-            let made = try await gallery.manager.loadingBytes(of: image, in: try gallery.cache(), options: options)
-            isReplaced = try await gallery.manager.blocking { try file.save { try $0.write(made.bytes ?? []) } }
+        return .making {
+            var options = gallery.options
+            options.processing.recipe = recipe
+            if !recipe.isEmpty { options.storage.keepNothing() }
+            let image = try await gallery.image(resource, options, needs: recipe.isEmpty ? .file : .bytes, progress)
+            let isReplaced: Bool
+            if recipe.isEmpty, let source = image.record.path {
+                isReplaced = try await gallery.manager.blocking { try file.copy(from: source) }
+            } else {
+                let made = try await gallery.manager.loadingBytes(of: image, in: try gallery.cache(), options: options)
+                guard let bytes = made.bytes else {
+                    throw ToolFailure("The picture was removed while it was read; try again.")
+                }
+                isReplaced = try await gallery.manager.blocking { try file.save { try $0.write(bytes) } }
+            }
+            let header = image.record.header
+            let size = recipe.isEmpty ? found.displayedSize : (header.width, header.height)
+            return ToolOutcome([
+                ("path", .string(file.path)), ("format", .string(header.format.rawValue)), ("width", .integer(size.0)),
+                ("height", .integer(size.1)), ("bytes", .integer(image.record.byteCount)),
+                ("replaced", .boolean(isReplaced)),
+            ])
         }
-        let header = image.record.header
-        let size = recipe.isEmpty ? found.displayedSize : (header.width, header.height)
-        return ToolOutcome([
-            ("path", .string(file.path)), ("format", .string(header.format.rawValue)), ("width", .integer(size.0)),
-            ("height", .integer(size.1)), ("bytes", .integer(image.record.byteCount)),
-            ("replaced", .boolean(isReplaced)),
-        ])
+    }
+
+    /// The format that the name of a file says. A file with another content than its name says might be run or read as
+    /// something else than a picture.
+    private static func format(of name: String, _ asked: String?) throws(ToolFailure) -> ImageFormat {
+        let suffix = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last.map(String.init)
+        guard let format = suffix.flatMap({ ImageFormat(fileExtension: $0) }) else {
+            throw ToolFailure("\(name.excerpt) does not end like the name of a picture, such as .png or .jpg.")
+        }
+        if let asked, asked != format.rawValue {
+            throw ToolFailure("\(name.excerpt) is the name of a \(format.rawValue) file, but format is \(asked).")
+        }
+        return format
     }
 
     /// What has to be done to the picture; nothing when the file may be a copy of it.
     private static func recipe(
-        _ arguments: ToolArguments, _ name: String, _ found: ImageProbe
+        _ arguments: ToolArguments, _ format: ImageFormat, _ found: ImageProbe
     ) throws -> ImageRecipe {
-        let suffix = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last.map(String.init)
-        let named = suffix.flatMap { ImageFormat(fileExtension: $0) }
-        let format = arguments.text("format") ?? named?.rawValue
         var recipe = ImageRecipe()
         if let region = arguments.region("region") {
             recipe.processors.append(.crop(try region.crop(of: found.displayedSize)))
         }
         if let side = arguments.integer("max_side") {
-            recipe.processors.append(.downsample(try PixelSize(width: Double(side), height: Double(side))))
+            let isDrawing = found.format == .svg && recipe.processors.isEmpty
+            recipe.processors.append(try .fitting(side: side, isDrawing: isDrawing))
         }
         if let frame = arguments.integer("frame") { recipe.frames = .number(frame) }
         let quality = arguments.integer("quality")
-        if recipe.isEmpty, quality == nil, format == nil || format == found.format.rawValue { return recipe }
-        var target: EncodedFormat?
-        if let format {
-            target = EncodedFormat(rawValue: format)
-            guard target != nil else {
-                let formats = EncodedFormat.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ToolFailure("\(format) cannot be written; the formats are \(formats).")
-            }
+        if recipe.isEmpty, quality == nil, format == found.format { return recipe }
+        guard let target = EncodedFormat(rawValue: format.rawValue) else {
+            let formats = EncodedFormat.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ToolFailure("\(format.rawValue) cannot be written; the formats are \(formats).")
         }
         recipe.serializer = CacheSerializer(format: target, encoding: Encoding(quality: quality))
         return recipe
@@ -121,11 +134,11 @@ struct SavedFile: Sendable {
         let place = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard place >= 0 else { throw failure }
         defer { close(place) }
-        let draft = ".\(name).\(getpid()).part"
+        let draft = ".halcyon-\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).part"
+        let number = openat(place, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        guard number >= 0 else { throw failure }
         defer { unlinkat(place, draft, 0) }
         do {
-            let number = openat(place, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
-            guard number >= 0 else { throw failure }
             try write(Descriptor(adopting: number, name: path))
         } catch let error as SystemError {
             throw ToolFailure("\(path) cannot be written: \(String(cString: strerror(error.code))).")

@@ -1,5 +1,12 @@
 internal import JSONRPC
 
+/// How far a tool has come once it has what it needs.
+enum ToolStep: Sendable {
+    case done(ToolOutcome)
+    /// The pictures are loaded, and what is made of them takes memory and processor time: only a few tools do it at once.
+    case making(@Sendable () async throws -> ToolOutcome)
+}
+
 /// A tool: its parameters, the members of its result, and its work, as one value that the list, validation and calls read.
 struct Tool: Sendable {
     /// What a tool does to its surroundings, as hints for the user's consent.
@@ -20,7 +27,7 @@ struct Tool: Sendable {
     /// The members of the structured result with their schemas.
     let output: [ResultMember]
     let effects: Effects
-    let run: @Sendable (ToolArguments, Gallery, ToolProgress?) async throws -> ToolOutcome
+    let run: @Sendable (ToolArguments, Gallery, ToolProgress?) async throws -> ToolStep
 
     /// All tools, in an order that never changes.
     static let all = [

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import ImageEngine
 internal import JSONRPC
 internal import Platform
@@ -7,6 +8,19 @@ struct ToolFailure: Error, Sendable {
     let sentence: String
 
     init(_ sentence: String) { self.sentence = sentence }
+
+    /// The failure that an error of the engine is.
+    init(_ error: any Error) {
+        sentence =
+            switch error {
+            case let failure as ToolFailure: failure.sentence
+            case let error as ImageError: error.description
+            case let error as RecipeError:
+                "\"\(error.parameter)\" must be \(error.expected), not \(error.received)."
+            case let error as SystemError: "A file cannot be used: \(String(cString: strerror(error.code)))."
+            default: "That cannot be done with this picture: \(error)."
+            }
+    }
 }
 
 /// The result of a tool: a picture or a link to one, and what is said about it.
@@ -30,16 +44,26 @@ struct ToolOutcome: Sendable {
 
     init(failure: ToolFailure) { self.failure = failure }
 
-    /// The bytes that a result needs beside its picture and its text, which it has twice.
+    /// The bytes that a result needs beside its picture and its text.
     static let overhead = 1024
+
+    /// The most bytes that members take in a result: as text, where each quote has a backslash, and as structured content.
+    static func byteCount(of members: [(String, JSONLiteral)]) -> Int { 3 * json(members).count + overhead }
+
+    private static func json(_ members: [(String, JSONLiteral)]) -> [UInt8] {
+        var json = JSONWriter()
+        JSONLiteral.object(members).write(to: &json)
+        return json.bytes
+    }
+
+    /// The most bytes of the result.
+    var byteCount: Int { Self.byteCount(of: members) + (picture.map { Base64.encodedCount($0.bytes.count) } ?? 0) }
 
     /// Writes the result; one that is longer than `limit` bytes becomes a failure.
     func write(to writer: inout JSONWriter, _ reply: MCPReply, limit: Int) {
-        var json = JSONWriter()
-        JSONLiteral.object(members).write(to: &json)
-        let text = String(decoding: json.bytes, as: UTF8.self)
-        let size = 3 * text.utf8.count + (picture.map { Base64.encodedCount($0.bytes.count) } ?? 0) + Self.overhead
-        if failure == nil, size > limit {
+        let json = Self.json(members)
+        let text = String(decoding: json, as: UTF8.self)
+        if failure == nil, byteCount > limit {
             let failure = ToolFailure("The result would be longer than \(limit) bytes: ask for less at a time.")
             return ToolOutcome(failure: failure).write(to: &writer, reply, limit: limit)
         }
@@ -68,7 +92,7 @@ struct ToolOutcome: Sendable {
             }
             if failure == nil {
                 result.key("structuredContent")
-                result.writeRaw(json.bytes)
+                result.writeRaw(json)
             } else {
                 result.field("isError", true)
             }

@@ -1,5 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
+internal import Platform
 
 extension ToolParameter {
     /// The picture that a tool is about.
@@ -52,27 +53,30 @@ extension Tool {
             picture.steps = [.crop(crop)]
             part = (Int(crop.width), Int(crop.height))
         }
-        picture.longestSide = found.format == .svg ? ToolParameter.sides.upperBound : max(part.width, part.height)
-        var members: [(String, JSONLiteral)] = [
+        picture.isDrawing = found.format == .svg
+        picture.longestSide = picture.isDrawing ? ToolParameter.sides.upperBound : max(part.width, part.height)
+        let members: [(String, JSONLiteral)] = [
             ("original_width", .integer(whole.width)), ("original_height", .integer(whole.height)),
             ("original_format", .string(found.format.rawValue)),
         ]
-        guard let shown = try await gallery.fit(picture, side: arguments.integer("max_side") ?? 1024, progress) else {
-            let uri = try await gallery.link(to: resource)
-            members.insert(("note", "It cannot be made small enough for a result; the link leads to it."), at: 0)
-            members.append(("uri", .string(uri)))
-            var outcome = ToolOutcome(members)
-            outcome.link = (uri, name)
-            return outcome
+        let side = arguments.integer("max_side") ?? 1024
+        try await gallery.load(resource, progress)
+        return .making { [picture, part, members] in
+            guard let shown = try await gallery.fit(picture, side: side, beside: members, progress) else {
+                let uri = try await gallery.link(to: resource)
+                let note = JSONLiteral.string("It cannot be made small enough for a result; the link leads to it.")
+                var outcome = ToolOutcome([("note", note)] + members + [("uri", .string(uri))])
+                outcome.link = (uri, name.excerpt)
+                return outcome
+            }
+            let rest = part == whole ? "." : "; a part of \(whole.width)×\(whole.height)."
+            let note = JSONLiteral.string("Shown at \(shown.words(of: part))\(rest)")
+            let made: [(String, JSONLiteral)] = [
+                ("width", .integer(shown.width)), ("height", .integer(shown.height)),
+                ("format", .string(shown.format.rawValue)),
+            ]
+            return ToolOutcome([("note", note)] + members + made, picture: shown.outcome)
         }
-        let note = "Shown at \(shown.words(of: part))"
-        let rest = part == whole ? "." : "; a part of \(whole.width)×\(whole.height)."
-        members.insert(("note", .string(note + rest)), at: 0)
-        members += [
-            ("width", .integer(shown.width)), ("height", .integer(shown.height)),
-            ("format", .string(shown.format.rawValue)),
-        ]
-        return ToolOutcome(members, picture: shown.outcome)
     }
 
     static let imageInfo = Tool(
@@ -102,19 +106,16 @@ extension Tool {
         if let count = probe.frameCount { members.append(("frames", .integer(count))) }
         if let hasAlpha = probe.hasAlpha { members.append(("transparent", .boolean(hasAlpha))) }
         if let count = found.byteCount { members.append(("bytes", .integer(count))) }
-        if arguments.flag("colors") {
-            let box = try PixelSize(width: 64, height: 64)
-            let colors = try await gallery.pixels(resource, [.downsample(box)], progress).dominantColors(most: 5)
-            members.append(
-                (
-                    "colors",
-                    .array(
-                        colors.map { color, part in
-                            ["color": .string(color.text), "percent": .number((1000 * part).rounded() / 10)]
-                        })
-                ))
+        guard arguments.flag("colors") else { return .done(ToolOutcome(members)) }
+        try await gallery.load(resource, progress)
+        return .making { [members] in
+            let step = try ImageProcessor.fitting(side: 64, isDrawing: false)
+            let colors = try await gallery.pixels(resource, [step]).dominantColors(most: 5)
+            let list = colors.map { color, part -> JSONLiteral in
+                ["color": .string(color.text), "percent": .number((1000 * part).rounded() / 10)]
+            }
+            return ToolOutcome(members + [("colors", .array(list))])
         }
-        return ToolOutcome(members)
     }
 }
 
@@ -135,9 +136,7 @@ extension Gallery {
     /// The URI of a picture as a resource: that of the cache, or where it comes from.
     func link(to resource: Resource) async throws -> String {
         if resource.url.isEmpty || resource.isOnNetwork {
-            let cache = try cache()
-            let entry = try await manager.blocking { try cache.inspect(cache.anyones(CacheKey(resource.cacheKey))) }
-            if let uri = entry.flatMap({ self.uri(of: $0) }) { return uri.description }
+            if let uri = try await entry(resource.cacheKey).flatMap({ self.uri(of: $0) }) { return uri.description }
         }
         return resource.url
     }
