@@ -107,7 +107,7 @@ extension ImageError: CustomStringConvertible {
             "Cannot download \(url.excerpt): a proxy answered 407: it requires credentials, or rejects these (set them in the URL of the setting proxy)."
         case .invalidStatusCode(let code, let url, nil): "Cannot download \(url.excerpt): the server answered \(code)."
         case .notCached(let key, nil): "\(key.excerpt) is not in the cache."
-        case .notCached(let key, _?): "\(key.excerpt) is not in the cache, and only the cache was to be asked."
+        case .notCached(let key, _?): "\(key.excerpt) is not in the cache, and the request allows only the cache."
         case .offline(let key, _):
             "\(key.excerpt) is not in the cache, and nothing is loaded while the option or setting offline is on."
         case .remembered(let error), .notStored(_, let error): error.description

@@ -126,7 +126,7 @@ extension FrameReader {
     mutating func processor() throws(FrameError) -> ImageProcessor {
         let name = try text()
         do {
-            guard let processor = try processor(named: name) else { throw FrameError("\(name) is no processor") }
+            guard let processor = try processor(named: name) else { throw FrameError("\(name) is not a processor") }
             return processor
         } catch let error as RecipeError {
             throw FrameError("\(name) has a bad \(error.parameter)")

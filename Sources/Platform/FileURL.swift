@@ -26,20 +26,14 @@ package func percentEncoding(of byte: UInt8) -> [UInt8] {
     return [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
 }
 
-/// The bytes of `text` with every `%` and two hexadecimal digits replaced by the byte they stand for (RFC 3986, 2.1). A `%`
-/// without them stays.
+/// `text` with every `%` and two hexadecimal digits as the byte they stand for (RFC 3986, 2.1); another `%` stays.
 package func percentDecoded(_ text: Substring) -> [UInt8] {
-    func value(_ digit: UInt8) -> UInt8? { Character(UnicodeScalar(digit)).hexDigitValue.map(UInt8.init) }
     let encoded = Array(text.utf8)
-    // Of long texts, such as Base64, most have none.
-    let percent = encoded.withUnsafeBytes { bytes in bytes.baseAddress.flatMap { memchr($0, 0x25, bytes.count) } }
-    guard percent != nil else { return encoded }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(encoded.count)
-    var rest = encoded[...]
+    guard memchr(encoded, 0x25, encoded.count) != nil else { return encoded }
+    var (bytes, rest) = ([UInt8](), encoded[...])
     while let byte = rest.popFirst() {
-        let digits = byte == UInt8(ascii: "%") ? rest.prefix(2).compactMap(value) : []
-        bytes.append(digits.count == 2 ? digits[0] << 4 | digits[1] : byte)
+        let digits = byte == 0x25 ? rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue } : []
+        bytes.append(digits.count == 2 ? UInt8(digits[0] << 4 | digits[1]) : byte)
         if digits.count == 2 { rest = rest.dropFirst(2) }
     }
     return bytes

@@ -18,7 +18,7 @@ package func startThread(stackSize: Int = 512 << 10, _ body: @escaping @Sendable
     if code != 0 {
         Unmanaged<ThreadBody>.fromOpaque(context).release()
         // The loops that run on threads never return, and nothing works without them.
-        let complaint = Array("halcyon: no thread can be had: \(String(cString: strerror(code))).\n".utf8)
+        let complaint = Array("halcyon: a thread cannot be started: \(String(cString: strerror(code))).\n".utf8)
         _ = write(2, complaint, complaint.count)
         _exit(71)
     }

@@ -89,11 +89,12 @@ public final class Dialogue {
         public var done: Int
         /// The expected number; `nil` when it is unknown.
         public var total: Int?
+        /// The number of images that have failed, which are among those done.
+        public var failed: Int
 
         /// Progress of `done` out of `total`.
-        public init(done: Int, total: Int?) {
-            self.done = done
-            self.total = total
+        public init(done: Int, total: Int?, failed: Int = 0) {
+            (self.done, self.total, self.failed) = (done, total, failed)
         }
     }
 
@@ -168,9 +169,11 @@ public final class Dialogue {
             if method == "$/progress", let params = root.member("params"), let id = params.member("token")?.integer,
                 let value = params.member("value")
             {
-                let done = value.member("receivedBytes")?.integer ?? value.member("completed")?.integer ?? 0
+                func count(_ name: StaticString) -> Int { value.member(name)?.integer ?? 0 }
+                let images = count("completed") + count("skipped") + count("failed")
+                let done = value.member("receivedBytes")?.integer ?? images
                 let total = value.member("totalBytes")?.integer ?? value.member("total")?.integer
-                return .progress(id, Progress(done: done, total: total))
+                return .progress(id, Progress(done: done, total: total, failed: count("failed")))
             }
             return .other([UInt8](text))
         }

@@ -96,14 +96,18 @@ public struct ProgressScreen: Sendable {
     public func lines(width: Int) -> [String] {
         let width = max(width, 20)
         let shown = rows.prefix(Self.limit)
-        var lines = shown.map { $0.hasFailed ? colours.red(Self.failure($0, width: width)) : line($0, width: width) }
+        var lines = shown.map { row in
+            if row.hasFailed { return colours.red(Self.failure(row, width: width)) }
+            let (line, failures) = (line(row, width: width), Self.failures(row.progress.failed))
+            return failures.isEmpty ? line : line.replacing(failures, with: colours.red(failures), maxReplacements: 1)
+        }
         if count > 1 { lines.append(summary(width: width)) }
         return lines
     }
 
     /// One line for all: `3 of 20 done, 1 failed, 1.20 MB/s, 12 s left`.
     private func summary(width: Int) -> String {
-        let begins = "\(done) of \(count) done", failures = failed > 0 ? "\(failed) failed" : ""
+        let begins = "\(done) of \(count) done", failures = Self.failures(failed)
         var rest: [String] = []
         if let speed = pace.perSecond { rest.append(ProgressScreen.Unit.bytes.speed(speed)) }
         let finished = done + failed
@@ -126,6 +130,8 @@ public struct ProgressScreen: Sendable {
         return Self.right(row.unit.speed(speed), 11) + Self.right(time, 15)
     }
 
+    private static func failures(_ count: Int) -> String { count > 0 ? "\(count) failed" : "" }
+
     private static func failure(_ row: Row, width: Int) -> String { cut("\(row.name.forTerminal) failed", to: width) }
 
     private func line(_ row: Row, width: Int) -> String {
@@ -139,10 +145,11 @@ public struct ProgressScreen: Sendable {
         // `cat.jpg [==>  ]  40% of 2 MB`.
         let outlook = width >= 70 ? outlook(row) : ""
         let amountWidth = 17 + outlook.count
-        let nameWidth = min(max(row.name.count, 8), max((width - amountWidth) / 2, 8), 40)
+        let name = row.progress.failed > 0 ? "\(row.name), \(Self.failures(row.progress.failed))" : row.name
+        let nameWidth = min(max(name.count, 8), max((width - amountWidth) / 2, 8), 40)
         let barWidth = width - nameWidth - amountWidth - 4
-        let name = Self.cut(row.name, to: nameWidth)
-        let padded = name + String(repeating: " ", count: nameWidth - name.count)
+        let shown = Self.cut(name, to: nameWidth)
+        let padded = shown + String(repeating: " ", count: nameWidth - shown.count)
         let right = Self.right(amount, 17) + outlook
         guard barWidth >= 5 else { return Self.cut("\(padded) \(right)", to: width) }
         return Self.cut("\(padded) [\(Self.bar(row.progress, barWidth))] \(right)", to: width)

@@ -7,7 +7,7 @@ internal import Terminal
 struct HalcyonCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "halcyon",
-        abstract: "An image engine that any program can spawn: JSON-RPC 2.0 on standard input and output.",
+        abstract: "Downloads, caches and resizes images for any program: JSON-RPC 2.0 on standard input and output.",
         discussion: "Without a subcommand it serves. Send one JSON-RPC request a line, or Content-Length frames.",
         version: ImageServer.version + (sourceCommit.map { " (\($0))" } ?? ""),
         subcommands: [ServeCommand.self],

@@ -51,6 +51,14 @@ struct ProgressScreenTests {
         #expect(screen.lines(width: 80)[0].hasSuffix("0% of 2,000"))
     }
 
+    @Test func imagesThatFailedWithinATaskAreNamedBesideItsBar() {
+        var screen = ProgressScreen(count: 1)
+        let progress = Dialogue.Progress(done: 7, total: 7, failed: 3)
+        screen.note(0, name: "7 images", progress, unit: .things)
+        let line = screen.lines(width: 80)[0]
+        #expect(line.hasPrefix("7 images, 3 failed [") && line.hasSuffix("100% of 7"))
+    }
+
     @Test func whatHasFailedIsNotCountedAsDone() {
         var screen = ProgressScreen(count: 4)
         screen.note(0, name: "a", progress(5, of: 10))

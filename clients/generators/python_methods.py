@@ -23,8 +23,8 @@ NOTES = {
     "retrieve": "Raises InvalidURL, ConnectionFailed, TimedOut, InvalidStatusCode, BadData, LimitExceeded (with bytes: over"
     " 16 MiB) and others.",
     "store": "Either `path`, which is faster, or `data` is needed. A file is copied, and may go afterwards. Raises BadData for"
-    " bytes that are no image, StorageFailed when the disk refuses, LimitExceeded for `data` beyond about 48 MiB.",
-    "remove": "Removing what is not there is no error.",
+    " bytes that are not an image, StorageFailed when the disk refuses, LimitExceeded for `data` beyond about 48 MiB.",
+    "remove": "It is not an error to remove what is not there.",
     "inspect": "Nothing is loaded. Raises NotCached.",
     "list": "Goes through the images on disk, in an order that no use changes, and fetches a page of them when it is needed."
     " `timeout` counts for each page.",

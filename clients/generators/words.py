@@ -70,7 +70,7 @@ SUMMARIES = {
     "DownloaderChallengeResult": (
         'Credentials to try, "default" to go on as without the question, "cancel" to give the download up.'
     ),
-    "PrefetchResult.failed[]": "A URL whose image could not be had, and the error.",
+    "PrefetchResult.failed[]": "A URL whose image could not be loaded, and the error.",
     "Latency": "How long the requests of one method took, in milliseconds.",
     "DownloadDidFinishEvent.timings": "Where the time of a transfer went, in seconds.",
     "Processor|crop.crop.anchor|x": "Which part is taken: from 0, at the left or top, to 1.",

@@ -90,7 +90,7 @@ final class SQLiteDatabase {
     /// - Parameter waitsUntil: See ``waitsUntil``.
     init(path: String, creates: Bool, waitsUntil: Int) throws(Failure) {
         if let kind = try? Files.kind(path), kind != .file {
-            throw Failure(code: SQLITE_NOTADB, message: "\(path) is no file")
+            throw Failure(code: SQLITE_NOTADB, message: "\(path) is not a file")
         }
         // SQLite tries some of what needs a lock for ten seconds whatever the reason.
         if Self.lacksLocks(beside: path) {

@@ -141,7 +141,7 @@ struct CodecProcess: ~Copyable {
         try send(
             RenderMessage.request(request).frame, descriptors, deadline: deadline, seconds: seconds, attention)
         guard case .reply(let reply) = try receive(deadline: deadline, seconds: seconds, attention) else {
-            throw .garbled(reason: "it is no reply")
+            throw .garbled(reason: "it is not a reply")
         }
         guard reply.outcomes.count == request.outputs.count else {
             throw .garbled(reason: "\(reply.outcomes.count) outcomes for \(request.outputs.count) outputs")

@@ -27,7 +27,7 @@ extension Method {
                 "initializationOptions", "Settings of caches; flags and the environment come before them.", default: nil
             ),
             Param<ClientCapabilities?>(
-                "capabilities", "What the client can do; delegates in it names what it wants to be asked.", default: nil
+                "capabilities", "What the client can do; delegates in it names the questions it answers.", default: nil
             )
         ) { invocation, process, options, capabilities in
             try invocation.server.initialize(

@@ -262,7 +262,7 @@ struct ExplainReply: WireObject {
         .text("cache", "The name of the cache.") { $0.cache },
         .text("hash", "The hash that names the file.") { $0.hash },
         .text("path", "Where the image is on disk, or would be.") { $0.explanation.path },
-        WireField("cacheType", "The tier that has the image and in which it has not expired.", cacheTypeSchema) {
+        WireField("cacheType", "The tier where the image is and has not expired; or none.", cacheTypeSchema) {
             $1.field("cacheType", $0.explanation.cacheType.rawValue)
         },
         .date("storedAt", "When the image was stored.") { $0.explanation.storedAt },

@@ -29,7 +29,7 @@ private let memberWords: [String: String] = [
     "date": "A moment (RFC 3339).",
     "days": "A number of days.",
     "degrees": "Degrees clockwise.",
-    "delegates": "The questions that the client wants to be asked.",
+    "delegates": "The questions that the client wants to answer.",
     "diameter": "Pixels across; the shorter side when left out.",
     "disk": "The disk tier.",
     "dns": "Seconds for resolving the name.",

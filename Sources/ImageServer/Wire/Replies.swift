@@ -27,7 +27,7 @@ struct IsCachedReply: WireObject {
     static let fields: [WireField<IsCachedReply>] = [
         WireField("cached", "Whether a tier has the image.", flagSchema) { $1.field("cached", $0.cacheType != .none) },
         WireField(
-            "cacheType", "The first tier that has it.",
+            "cacheType", "The first tier that has it; none for no tier.",
             ["type": "string", "enum": .array(CacheType.allCases.map { .string($0.rawValue) })]
         ) { $1.field("cacheType", $0.cacheType.rawValue) },
     ]

@@ -56,7 +56,7 @@ struct WorkspaceRoots: Sendable {
         guard !name.isEmpty, !path.hasSuffix("/") else { throw ToolFailure("\(path.excerpt) names no file.") }
         let parent = end == absolute.startIndex ? "/" : String(absolute[..<end])
         let folder = try existing(parent, path, "The folder of \(path.excerpt) does not exist.")
-        guard Self.kind(folder) == S_IFDIR else { throw ToolFailure("\(path.excerpt) lies in no folder.") }
+        guard Self.kind(folder) == S_IFDIR else { throw ToolFailure("The folder of \(path.excerpt) is not a folder.") }
         // In hidden folders and files, programs keep what they do: hooks, settings, keys.
         let root = roots.first { Self.contains($0.real, folder) }?.real ?? ""
         let parts = folder.dropFirst(root.count).split(separator: "/")

@@ -5,7 +5,7 @@ internal import ImageServer
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Tell what this machine has of all that halcyon uses, what is missing, and what to install.",
+        abstract: "Check this machine: what halcyon finds, what is missing, and what to install.",
         discussion: """
             Decodes and encodes a small picture of every format with the codec worker, and stores one in each cache that \
             the settings name. Ends with 1 when something is missing.

@@ -6,7 +6,7 @@ internal import Terminal
 /// Prints the number and size of the images in a cache.
 struct SizeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "size", abstract: "Tell how many images a cache holds, and how much room they take.")
+        commandName: "size", abstract: "Show how many images a cache holds, and how much room they take.")
 
     @OptionGroup var session: SessionOptions
 
@@ -37,7 +37,7 @@ struct CleanCommand: ParsableCommand {
 /// Checks every file of a cache.
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Read every file of a cache, and mend what does not agree with its index.",
+        commandName: "verify", abstract: "Read every file of a cache, and repair what does not match the index.",
         discussion: "Ends with 1 when anything was wrong, repaired or not.")
 
     @Flag(help: "Change nothing, only report.")

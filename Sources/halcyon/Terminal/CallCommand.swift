@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import JSONRPC
+internal import Platform
 internal import Terminal
 
 /// Sends one request of any method and prints its result.
@@ -25,7 +26,7 @@ struct CallCommand: ParsableCommand {
         do {
             let document = try JSONDocument(parsing: bytes)
             guard document.root.kind == .object || document.root.kind == .array else {
-                throw ValidationError("The parameters must be a JSON object or list.")
+                throw ValidationError("The parameters must be a JSON object or list, not \(text.excerpt).")
             }
         } catch let error as JSONSyntaxError {
             throw ValidationError("The parameters are not JSON: \(error.reason) (at byte \(error.offset)).")

@@ -129,7 +129,7 @@ struct ListCommand: ParsableCommand {
 /// Prints everything that is known about an image.
 struct InfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "info", abstract: "Tell all that is known about a cached image, without loading it.")
+        commandName: "info", abstract: "Show all that is known about a cached image, without loading it.")
 
     @Argument(help: "The key: the URL, unless another was given.", completion: .custom(CachedKeys.completions))
     var key: String

@@ -8,8 +8,9 @@ struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Load images, from the cache or the network, and print the paths of their files.",
         discussion: """
-            One path a line, in the order of the URLs, and an empty line for each that fails. A file in the cache is never \
-            changed in place and may go one day: use --output for a copy of your own. Every flag of halcyon serve may be given too.
+            One path a line, in the order of the URLs, and an empty line for each that fails. Blank lines of a list and those \
+            that begin with # are left out of the output too. A file in the cache is never changed in place and may go one day: \
+            use --output for a copy of your own. Every flag of halcyon serve may be given too.
             """)
 
     @Argument(help: "URLs (http, https, file, data) or paths of files; - reads them from standard input, one a line.")

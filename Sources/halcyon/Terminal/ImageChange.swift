@@ -19,7 +19,7 @@ struct ImageChange: ParsableArguments {
 
     @Option(
         help: """
-            What is done to it besides, as in trim/sharpen:2 (a processor's name, then its values): after --rotate, before \
+            More processors, as in trim/sharpen:2 (a processor's name, then its values): after --rotate, before \
             --format. halcyon discover lists all, with examples.
             """)
     var processors: String?

@@ -26,6 +26,10 @@ struct OutputPlace {
         } else if kind == S_IFDIR {
             self.kind = .folder
         } else if let kind, kind != S_IFREG, count == 1 {
+            if !replaces, kind == S_IFCHR, Self.isTerminal(path) {
+                throw StartFailure(
+                    description: "\(path) is a terminal: name a file, or write the bytes there with --force.")
+            }
             self.kind = .device
         } else if path.hasSuffix("/") || count > 1 {
             guard mkdir(path, 0o777) == 0 else {
@@ -128,6 +132,12 @@ struct OutputPlace {
                 done += written
             }
         }
+    }
+
+    private static func isTerminal(_ path: String) -> Bool {
+        let descriptor = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        return descriptor >= 0 && isatty(descriptor) == 1
     }
 
     private static func inTheWay(_ path: String) -> StartFailure {

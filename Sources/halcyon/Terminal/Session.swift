@@ -14,7 +14,7 @@ struct Session: ~Copyable {
         var ends: [Int32] = [0, 0]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-            throw StartFailure(description: "No socket can be had: \(String(cString: strerror(errno))).")
+            throw StartFailure(description: "A socket cannot be made: \(String(cString: strerror(errno))).")
         }
         StderrLog.install(level: settings.configuration.logLevel, file: settings.configuration.logFile)
         let assembly = try ServerAssembly(settings)

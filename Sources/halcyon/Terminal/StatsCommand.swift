@@ -6,7 +6,7 @@ internal import Terminal
 /// Tells what the servers on a cache folder have done.
 struct StatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stats", abstract: "Tell what the running servers of a cache folder have done since they started.",
+        commandName: "stats", abstract: "Show what the running servers of a cache folder have done since they started.",
         discussion: """
             Each server on its own, as the method stats tells it; with --all, the sums of all. Counts are up to some seconds \
             old, and a server that has just started is not among them.

@@ -61,7 +61,7 @@ test("a misspelt option is named by the error", function(t)
   equal({ err.name, err.data.suggestion }, { "invalidParams", "forceRefresh" })
 end)
 
-test("what is no JSON fails as an error of the call", function(t)
+test("what is not JSON fails as an error of the call", function(t)
   local _, err = t:client():call("retrieve", { url = print }):wait()
   equal(err.name, "invalidParams")
   matches(err.message, "Cannot write the parameters of retrieve as JSON")

@@ -178,7 +178,7 @@ export interface RemoveResult {
 export interface CacheState {
   /** Whether a tier has the image. */
   cached: boolean;
-  /** The first tier that has it. */
+  /** The first tier that has it; none for no tier. */
   cacheType: CacheType;
 }
 
@@ -306,7 +306,7 @@ export interface ProbeResult {
 /** An error as the server answers it. */
 export type ErrorAnswer = { code: number; message: string; data?: Record<string, unknown> };
 
-/** A URL whose image could not be had, and the error. */
+/** A URL whose image could not be loaded, and the error. */
 export interface PrefetchFailure {
   /** The URL. */
   url: string;
@@ -521,7 +521,7 @@ export interface Explanation {
   hash: string;
   /** Where the image is on disk, or would be. */
   path: string;
-  /** The tier that has the image and in which it has not expired. */
+  /** The tier where the image is and has not expired; or none. */
   cacheType: CacheType;
   /** When the image was stored. */
   storedAt: string | null;

@@ -279,7 +279,7 @@ export interface RemoveResult {
 export interface IsCachedResult {
   /** Whether a tier has the image. */
   cached: boolean;
-  /** The first tier that has it. */
+  /** The first tier that has it; none for no tier. */
   cacheType: "none"|"memory"|"disk";
 }
 
@@ -546,7 +546,7 @@ export interface ExplainResult {
   hash: string;
   /** Where the image is on disk, or would be. */
   path: string;
-  /** The tier that has the image and in which it has not expired. */
+  /** The tier where the image is and has not expired; or none. */
   cacheType: "none"|"memory"|"disk";
   /** When the image was stored. */
   storedAt: string|null;
@@ -1000,7 +1000,7 @@ export interface InitializeParams {
   processId?: number;
   /** Settings of caches; flags and the environment come before them. */
   initializationOptions?: Settings;
-  /** What the client can do; delegates in it names what it wants to be asked. */
+  /** What the client can do; delegates in it names the questions it answers. */
   capabilities?: { delegates?: string[]|Record<string, boolean> };
 }
 

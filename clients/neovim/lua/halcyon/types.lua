@@ -146,7 +146,7 @@
 
 ---@class halcyon.IsCachedResult
 ---@field cached boolean Whether a tier has the image.
----@field cacheType "none"|"memory"|"disk" The first tier that has it.
+---@field cacheType "none"|"memory"|"disk" The first tier that has it; none for no tier.
 
 ---@class halcyon.CachePathResult
 ---@field path string Where the image is, or would be.
@@ -288,7 +288,7 @@
 ---@field cache string The name of the cache.
 ---@field hash string The hash that names the file.
 ---@field path string Where the image is on disk, or would be.
----@field cacheType "none"|"memory"|"disk" The tier that has the image and in which it has not expired.
+---@field cacheType "none"|"memory"|"disk" The tier where the image is and has not expired; or none.
 ---@field storedAt string|nil When the image was stored.
 ---@field expiresAt string|nil When the image expires on disk; null for never, and when nothing is stored.
 ---@field stale boolean|nil Whether the stored image is staler than the request accepts; null when nothing is stored.
@@ -549,7 +549,7 @@
 ---@class halcyon.InitializeParams
 ---@field processId? integer The client's process; the server ends when it does.
 ---@field initializationOptions? halcyon.Settings Settings of caches; flags and the environment come before them.
----@field capabilities? { delegates?: string[]|table<string, boolean> } What the client can do; delegates in it names what it wants to be asked.
+---@field capabilities? { delegates?: string[]|table<string, boolean> } What the client can do; delegates in it names the questions it answers.
 
 --- Images left a disk tier because they had expired or space was needed; not sent for remove or clear.
 ---@class halcyon.CacheDidCleanEvent

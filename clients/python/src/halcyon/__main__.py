@@ -70,7 +70,7 @@ def _demonstrate() -> int:
         try:
             images.retrieve("data:text/html,<p>no picture")
         except HalcyonError as error:
-            print("What is no picture is an error: %s" % error)
+            print("Anything that is not an image is an error: %s" % error)
     server.shutdown()
     return 0
 

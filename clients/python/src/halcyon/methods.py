@@ -180,8 +180,8 @@ class Methods:
         """Puts an image into the cache.
 
         Either `path`, which is faster, or `data` is needed. A file is copied, and may go
-        afterwards. Raises BadData for bytes that are no image, StorageFailed when the disk refuses,
-        LimitExceeded for `data` beyond about 48 MiB.
+        afterwards. Raises BadData for bytes that are not an image, StorageFailed when the disk
+        refuses, LimitExceeded for `data` beyond about 48 MiB.
 
         Args:
             key: The cache key: any text.
@@ -224,7 +224,7 @@ class Methods:
     ) -> RemoveResult:
         """Removes an image from the cache.
 
-        Removing what is not there is no error.
+        It is not an error to remove what is not there.
 
         Args:
             key: The cache key: any text.

@@ -275,7 +275,7 @@ class CachedResult:
     cached: bool
     """Whether a tier has the image."""
     cache_type: CacheType = "none"
-    """The first tier that has it."""
+    """The first tier that has it; none for no tier."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -463,7 +463,7 @@ probe_result_from_wire = plain_decoder(ProbeResult)
 
 
 class PrefetchFailure(TypedDict):
-    """A URL whose image could not be had, and the error."""
+    """A URL whose image could not be loaded, and the error."""
 
     url: str
     """The URL."""
@@ -704,7 +704,7 @@ class Explanation(TypedDict):
     path: str
     """Where the image is on disk, or would be."""
     cacheType: CacheType
-    """The tier that has the image and in which it has not expired."""
+    """The tier where the image is and has not expired; or none."""
     storedAt: Optional[str]
     """When the image was stored."""
     expiresAt: Optional[str]
