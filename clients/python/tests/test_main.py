@@ -26,7 +26,7 @@ class MainTests(Case):
     def test_without_urls_it_shows_what_a_cache_is_good_for(self) -> None:
         shown = self.run_main([])
         self.assertEqual((shown.returncode, shown.stderr), (0, ""))
-        for words in ("downloaded   png, 200×200", "from memory  png, 200×200", "downloads: 1\n", "no usable image"):
+        for words in ("downloaded   png, 200×200", "from memory  png, 200×200", "downloads: 1\n", "not a usable image"):
             self.assertIn(words, shown.stdout)
         self.assertFalse(self.cache.exists(), "the demonstration has touched the user's cache")
 
