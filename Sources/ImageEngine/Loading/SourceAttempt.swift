@@ -72,8 +72,6 @@ final class SourceAttempt: JobSubscriber {
         work.withLock { $0 = .task(task) }
     }
 
-    // MARK: From the network
-
     private func fetch(_ url: String, _ outgoing: OutgoingRequest?, _ options: ImageOptions) throws {
         if engine.lookup.isOffline(options) {
             throw ImageError.offline(key: request.resource.cacheKey, url: source)

@@ -170,8 +170,10 @@ final class SourceAttempts<Value: Sendable>: Sendable {
 
     private func finish(_ result: Result<Value, any Error>) {
         let (end, stops) = state.withLock { state -> (End?, [Stop]) in
-            defer { (state.end, state.pauses) = (nil, []) }
-            return (state.end.take(), state.pauses + state.sources.compactMap(\.stop))
+            let stops = state.pauses + state.sources.compactMap(\.stop)
+            for source in state.sources.indices { state.sources[source].stop = nil }  // Else none is ever freed.
+            state.pauses = []
+            return (state.end.take(), stops)
         }
         guard let end else { return }
         for stop in stops { stop() }
