@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the server beside its yardsticks and prints a table: ours, yardstick, ratio, target, met or not.
 
-    python3 Tests/Benchmarks/run.py [--only T1,T4] [--rounds 7] [--quick | --self-check] [--json FILE]
+    python3 Tests/Benchmarks/run.py [--only T1,T4] [--rounds 7] [--quick | --self-check] [--json FILE] [--markdown FILE]
     python3 Tests/Benchmarks/run.py --profile T10
 
 The README beside this file explains every row.
@@ -28,7 +28,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve
 
 from bench import build, profile, self_check, t_client, t_fetch, t_images, t_latency, t_memory, t_merge, t_rates, t_scale, t_start, t_store, t_throughput  # noqa: E402
 from bench.context import BenchError, Context, file_system, progress  # noqa: E402
-from bench.table import Row, missing, render  # noqa: E402
+from bench.table import Row, markdown, missing, render  # noqa: E402
 
 BENCHMARKS: dict[str, Callable[[Context], list[Row]]] = {
     "T1": t_latency.ping,
@@ -137,6 +137,8 @@ def main() -> int:
     if options.json:
         document = {"machine": header, "rows": [row.as_json() for row in rows]}
         Path(options.json).write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    if options.markdown:
+        Path(options.markdown).write_text(markdown(rows), encoding="utf-8")
     missed = any(not row.met for row in judged) or unmeasured > 0
     return 1 if failed or (options.check and missed) else 0
 
@@ -171,6 +173,7 @@ def _options() -> argparse.Namespace:
         help=f"count instructions with valgrind instead, of {', '.join(profile.PROFILES)}: by library, stage and function",
     )
     parser.add_argument("--json", metavar="FILE", help="write the rows, with every round, to FILE")
+    parser.add_argument("--markdown", metavar="FILE", help="write what was measured to FILE as a table in Markdown")
     parser.add_argument(
         "--dir", metavar="DIR", help="where caches are made (default: /dev/shm when it has room, else TMPDIR)"
     )

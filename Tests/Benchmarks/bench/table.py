@@ -127,6 +127,16 @@ def render(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def markdown(rows: Sequence[Row]) -> str:
+    """The measured rows as a table in Markdown, for a page that people read: ours beside the other program, without targets."""
+    lines = ["| | work | halcyon | beside | |", "|---|---|--:|---|--:|"]
+    for row in rows:
+        if row.ours is not None and not row.doubted:
+            cells = [row.test, row.work, _figure(row.ours, row.unit), row.yardstick_name, _figure(row.yardstick, row.unit)]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def _figure(value: float | None, unit: str) -> str:
     if value is None:
         return ""
