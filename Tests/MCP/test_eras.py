@@ -8,7 +8,8 @@ from typing import Any, Dict
 
 import jsonschema
 
-from support import META, SESSIONS, STATELESS, VERSION_KEY, Agent, MCPCase, Wire
+from support import Agent, MCPCase
+from wire import META, SESSIONS, STATELESS, VERSION_KEY, Wire
 
 
 class EraTests(MCPCase):

@@ -8,7 +8,8 @@ import subprocess
 import threading
 from typing import Any, Dict
 
-from support import BINARY, META, SESSIONS, STATELESS, MCPCase, encoded, noise, screenshot
+from support import BINARY, MCPCase, encoded, noise, screenshot
+from wire import META, SESSIONS, STATELESS
 
 
 class LifeTests(MCPCase):

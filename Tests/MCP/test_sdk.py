@@ -11,7 +11,8 @@ import unittest
 from pathlib import Path
 from typing import List
 
-from support import BINARY, ROOT, MCPCase, Wire, encoded, screenshot
+from support import BINARY, ROOT, MCPCase, encoded, screenshot
+from wire import Wire
 
 #: The Python that has the SDK.
 PYTHON = Path(os.environ.get("MCP_SDK_PYTHON", ROOT / ".build/mcp-sdk/bin/python"))

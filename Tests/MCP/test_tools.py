@@ -8,7 +8,8 @@ from typing import Any
 import jsonschema
 from PIL import Image
 
-from support import FIXTURES, SESSIONS, Agent, MCPCase, encoded, noise, screenshot
+from support import FIXTURES, Agent, MCPCase, encoded, noise, screenshot
+from wire import SESSIONS
 
 
 class ToolTests(MCPCase):

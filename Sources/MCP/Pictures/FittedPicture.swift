@@ -37,6 +37,22 @@ struct ShownPicture: Sendable {
     var longestSide = ToolParameter.sides.upperBound
 }
 
+extension PixelCanvas {
+    /// The canvas as a picture that no cache keeps.
+    var shown: ShownPicture {
+        get throws {
+            let bytes = bitmap
+            var text = JSONWriter()
+            text.write(base64: bytes)
+            let url = "data:image/bmp;base64," + String(decoding: text.bytes.dropFirst().dropLast(), as: UTF8.self)
+            var picture = ShownPicture(resource: Resource(url: url, cacheKey: "drawn by a tool"))
+            picture.isGraphic = true
+            picture.longestSide = max(width, height)
+            return picture
+        }
+    }
+}
+
 extension ImageProcessor {
     /// The step that makes a picture fit into a square. A drawing, which has no pixels of its own, fills it.
     static func fitting(side: Int, isDrawing: Bool) throws -> ImageProcessor {

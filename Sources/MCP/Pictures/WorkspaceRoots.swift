@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 
 /// A folder that cannot be a root.
 public struct RootError: Error, CustomStringConvertible {
@@ -81,7 +82,7 @@ struct WorkspaceRoots: Sendable {
             return real
         }
         // Whether there is something where a link leads outside is not told.
-        if Self.isLink(absolute) { throw outside(given) }
+        if (try? Files.kind(absolute)) != nil { throw outside(given) }
         var parent = absolute[...]
         while let end = parent.lastIndex(of: "/"), end > parent.startIndex {
             parent = parent[..<end]
@@ -139,11 +140,6 @@ struct WorkspaceRoots: Sendable {
         guard let text = realpath(path, nil) else { return nil }
         defer { free(text) }
         return String(cString: text)
-    }
-
-    private static func isLink(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
     private static func kind(_ path: String) -> mode_t? {

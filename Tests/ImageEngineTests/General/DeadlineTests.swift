@@ -1,4 +1,5 @@
 import TestSupport
+import Synchronization
 import Testing
 
 @testable import Caching
@@ -41,6 +42,23 @@ import Testing
         await stopped.wait()
     }
 
+    /// The function that stops an attempt holds the attempt, which holds what it reports to.
+    @Test(arguments: [true, false]) func nothingOfWorkThatHasEndedIsHeld(isLate: Bool) {
+        let later = Later()
+        func work() -> Held {
+            let token = Token()
+            let work = SourceAttempts<Int>(["u"], NetworkOptions(), clock: { 0 }, hasNetwork: { true }) { _, _, end in
+                if isLate { later.end.withLock { $0 = end } } else { end(.success(5)) }
+                return { _ = (token, end) }
+            }
+            work.start { _ in }
+            return Held(token: token)
+        }
+        let held = work()
+        later.end.withLock { $0.take() }?(.success(5))
+        #expect(held.token == nil)
+    }
+
     @Test func workThatEndsInTimeHasItsOwnResult() async throws {
         let deadline = Deadline(seconds: 3600, arrived: 0)
         let five = attempts { $0(.success(5)) }
@@ -50,4 +68,16 @@ import Testing
             try await failing.value(deadline: deadline.failure("u", at: 0))
         }
     }
+}
+
+private final class Token: Sendable {}
+
+/// What may have been freed.
+private struct Held: Sendable {
+    weak let token: Token?
+}
+
+/// Ends an attempt after it has started.
+private final class Later: Sendable {
+    let end = Mutex<SourceAttempts<Int>.End?>(nil)
 }

@@ -1,0 +1,74 @@
+internal import ImageEngine
+
+/// Two pictures that are to be compared, and the sizes for it.
+struct PicturePair: Sendable {
+    /// The most pixels that are compared; larger pictures are both scaled down first.
+    private static let mostPixels = 4_000_000.0
+    /// The longest side of a picture that is scaled.
+    private static let longestSide = 65_535.0
+
+    /// One of them.
+    struct Picture: Sendable {
+        let resource: Resource
+        let probe: ImageProbe
+        /// Its size as displayed.
+        let size: (width: Int, height: Int)
+        /// Its size for the comparison.
+        var goal = (width: 1, height: 1)
+
+        /// What makes it as large as the comparison wants it.
+        var steps: [ImageProcessor] {
+            get throws {
+                guard goal != size else { return [] }
+                let (width, height) = (Double(goal.width), Double(goal.height))
+                return [.resize(try Resize(width: width, height: height, mode: .none, upscale: true))]
+            }
+        }
+    }
+
+    private(set) var first: Picture
+    private(set) var second: Picture
+    /// `true` when both show the same part of something: the second is scaled to the first.
+    let isAlike: Bool
+    /// The scale of both: 1, or less for large pictures.
+    let scale: Double
+
+    /// Finds and loads two pictures.
+    init(_ gallery: Gallery, _ one: String, _ other: String, _ progress: ToolProgress?) async throws {
+        first = try await Self.picture(gallery, one, progress)
+        second = try await Self.picture(gallery, other, progress)
+        let (a, b) = (first.size, second.size)
+        let (widthA, heightA) = (Double(a.width), Double(a.height))
+        let (widthB, heightB) = (Double(b.width), Double(b.height))
+        // The same proportions, but for the rounding of a side to whole pixels. A page that has only become longer is not
+        // scaled.
+        let isRounded = abs(heightB / widthB * widthA - heightA) < 1 || abs(widthB / heightB * heightA - widthA) < 1
+        isAlike = a == b || (isRounded && a.width != b.width && a.height != b.height)
+        let (width, height) = isAlike ? (widthA, heightA) : (max(widthA, widthB), max(heightA, heightB))
+        let scale = min(1, (Self.mostPixels / (width * height)).squareRoot(), Self.longestSide / max(width, height))
+        func scaled(_ whole: (width: Int, height: Int)) -> (width: Int, height: Int) {
+            func side(_ pixels: Int) -> Int { max(Int((Double(pixels) * scale).rounded()), 1) }
+            return (side(whole.width), side(whole.height))
+        }
+        self.scale = scale
+        first.goal = scaled(a)
+        second.goal = isAlike ? first.goal : scaled(b)
+    }
+
+    private static func picture(_ gallery: Gallery, _ name: String, _ progress: ToolProgress?) async throws -> Picture {
+        let resource = try await gallery.resource(name)
+        let found = try await gallery.probe(resource).probe
+        try await gallery.load(resource, progress)
+        return Picture(resource: resource, probe: found, size: found.displayedSize)
+    }
+
+    /// How they are aligned, in words.
+    var alignment: String {
+        let sizes = "\(first.size.width)×\(first.size.height) and \(second.size.width)×\(second.size.height)"
+        let scaled = scale < 1 ? ", compared at \((1000 * scale).rounded() / 10) % of the size" : ""
+        let isAnimated = [first, second].contains { ($0.probe.frameCount ?? 1) > 1 }
+        let frames = isAnimated ? ", the first frame of each" : ""
+        if first.size == second.size { return "both \(first.size.width)×\(first.size.height)\(scaled)\(frames)" }
+        return "\(sizes), \(isAlike ? "the second scaled to the first" : "aligned at the top left")\(scaled)\(frames)"
+    }
+}
