@@ -97,7 +97,8 @@ struct ToolArguments: Sendable {
 
     private static func value(_ view: JSONView, _ parameter: ToolParameter) throws(RPCError) -> Value {
         func wrong(_ expected: String) -> RPCError {
-            let received = view.string.map { "\"\($0.excerpt)\"" } ?? view.number?.description ?? view.kind.article
+            let number = view.integer.map(String.init) ?? view.number?.description
+            let received = view.string.map { "\"\($0.excerpt)\"" } ?? number ?? view.kind.article
             return .invalidParams(
                 "\"\(parameter.name)\" must be \(expected), not \(received).", param: parameter.name,
                 expected: expected, received: received)
