@@ -59,9 +59,11 @@ class SyncClient(Case):
 
     def test_an_answer_written_before_the_server_died_is_still_delivered(self) -> None:
         client = self.client("answers-then-dies")
-        self.assertEqual(client.call("a", timeout=PATIENCE), "the last words")
+        # Both at once: a call that is made after the death starts another server.
+        calls = [client.submit("a"), client.submit("b")]
+        self.assertEqual(calls[0].result(PATIENCE), "the last words")
         with self.assertRaises(ServerGone) as caught:
-            client.call("b", timeout=PATIENCE)
+            calls[1].result(PATIENCE)
         self.assertIn("exit status 0", str(caught.exception))
 
     def test_output_that_is_not_json_ends_the_connection_and_the_server(self) -> None:
