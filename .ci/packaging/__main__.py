@@ -10,6 +10,7 @@ import debian
 import emacs
 import neovim
 import npm
+import start_time
 import tarball
 import vsix
 import wheel
@@ -27,7 +28,7 @@ KINDS: Dict[str, Callable[[Build], Dict[str, bytes]]] = {
 
 
 def main() -> None:
-    """Writes the packages, and prints the path and size of each."""
+    """Writes the packages, and prints the path and size of each, and the time that an installed server takes to start."""
     parser = argparse.ArgumentParser(prog="package", description="Makes the packages of halcyon.")
     parser.add_argument("folder", type=Path, help="where the packages are written to")
     parser.add_argument("--binaries", type=Path, default=ROOT / ".build/release", help="the folder of the programs")
@@ -45,6 +46,8 @@ def main() -> None:
             path = given.folder / name
             path.write_bytes(data)
             print(f"{path}  {len(data):,} bytes")
+    for line in start_time.report(given.folder, given.binaries, kinds):
+        print(line)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,10 @@ extension ServerSetting {
         guard form != .boolean else { return Flag<Bool>(wrappedValue: false, name: .customLong(flag), help: "\(help)") }
         let help = ArgumentHelp(
             "\(help) Default: \(defaultText).", valueName: form.placeholder, visibility: isFormer ? .hidden : .default)
-        return Option<String?>(name: .customLong(flag), help: help, completion: form.completion)
+        // The value may begin with a dash: a negative number is refused with the range that is allowed.
+        return Option<String?>(
+            name: .customLong(flag), parsing: form.isNumeric ? .unconditional : .next, help: help,
+            completion: form.completion)
     }
 }
 

@@ -116,6 +116,7 @@ def main() -> int:
                 failed = True
                 kind = "" if isinstance(error, BenchError) else f"{type(error).__name__}: "
                 rows.append(missing(name, "could not be run", f"{kind}{error}"))
+            _write(options, header, rows)  # after each, so that a run that is cut keeps what it measured
     finally:
         shutil.rmtree(work, ignore_errors=True)
         if disk:
@@ -134,13 +135,17 @@ def main() -> int:
         f"{sum(bool(row.met) for row in judged)} of {len(judged)} targets met, {unmeasured} not measured,"
         f" in {time.monotonic() - begin:.0f} s"
     )
+    missed = any(not row.met for row in judged) or unmeasured > 0
+    return 1 if failed or (options.check and missed) else 0
+
+
+def _write(options: argparse.Namespace, header: dict[str, str], rows: list[Row]) -> None:
+    """Writes the files that ``--json`` and ``--markdown`` name."""
     if options.json:
         document = {"machine": header, "rows": [row.as_json() for row in rows]}
         Path(options.json).write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     if options.markdown:
         Path(options.markdown).write_text(markdown(rows), encoding="utf-8")
-    missed = any(not row.met for row in judged) or unmeasured > 0
-    return 1 if failed or (options.check and missed) else 0
 
 
 def _names(text: str) -> list[str]:
@@ -172,8 +177,8 @@ def _options() -> argparse.Namespace:
         metavar="T10",
         help=f"count instructions with valgrind instead, of {', '.join(profile.PROFILES)}: by library, stage and function",
     )
-    parser.add_argument("--json", metavar="FILE", help="write the rows, with every round, to FILE")
-    parser.add_argument("--markdown", metavar="FILE", help="write what was measured to FILE as a table in Markdown")
+    parser.add_argument("--json", metavar="FILE", help="write the rows, with every round, to FILE, again after each benchmark")
+    parser.add_argument("--markdown", metavar="FILE", help="write what was measured to FILE as a table in Markdown, again after each benchmark")
     parser.add_argument(
         "--dir", metavar="DIR", help="where caches are made (default: /dev/shm when it has room, else TMPDIR)"
     )

@@ -29,6 +29,8 @@ class Made:
         self._folder = tempfile.TemporaryDirectory(prefix="halcyon-packages-")
         self.folder = Path(self._folder.name, "first")
         self.again = Path(self._folder.name, "second")
+        #: What the command printed, unless the packages were made before.
+        self.printed = ""
         given = os.environ.get("HALCYON_PACKAGES")
         if given:
             # The packages of a release, made before.
@@ -37,9 +39,9 @@ class Made:
         odd = {**os.environ, "TZ": "Asia/Kathmandu", "LC_ALL": "C", "PYTHONHASHSEED": "7", "HOME": self._folder.name}
         runs = [self._make(self.folder, "022", dict(os.environ)), self._make(self.again, "077", odd)]
         for run in runs:
-            output, _ = run.communicate()
+            self.printed, _ = run.communicate()
             if run.returncode != 0:
-                raise AssertionError(output)
+                raise AssertionError(self.printed)
 
     @staticmethod
     def _make(folder: Path, mask: str, environment: Dict[str, str]) -> "subprocess.Popen[str]":

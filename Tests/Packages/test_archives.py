@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import lzma
+import os
 import subprocess
 import sys
 import tarfile
@@ -39,6 +40,14 @@ class ArchiveTests(unittest.TestCase):
         self.assertEqual(set(first), set(second))
         for name, data in first.items():
             self.assertTrue(data == second[name], f"{name} differs")
+
+    @unittest.skipIf("HALCYON_PACKAGES" in os.environ, "the packages were made before")
+    def test_the_command_prints_the_size_of_each_package_and_how_fast_an_installed_server_starts(self) -> None:
+        printed = made().printed
+        for path in made().again.iterdir():
+            self.assertIn(f"{path}  {path.stat().st_size:,} bytes\n", printed)
+        for kind in ("deb", "tarball", "wheel"):
+            self.assertRegex(printed, rf"start to first answer, {kind}: [0-9.]+ ms, [0-9.]+ of the build's [0-9.]+ ms\n")
 
     def test_no_package_says_that_it_has_a_licence_or_who_made_it_where(self) -> None:
         for path in made().folder.iterdir():

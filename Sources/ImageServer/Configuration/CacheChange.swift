@@ -36,8 +36,8 @@ struct MemoryChange: WireValue {
         guard view.isObject else { throw .expected("a boolean or an object", view) }
         change.set("memory") { $0.memory.isEnabled = true }
         try change.read(view, SettingField.memory, "memory")
-        if let limit = view.member("totalBytesLimit")?.integer, !change.names("memory.preferredBytesAfterPurge") {
-            change.limitMemory(to: limit)
+        if let limit = view.member("totalBytesLimit"), !limit.isNull, !change.names("memory.preferredBytesAfterPurge") {
+            change.limitMemory(to: try SettingField<ImageCache.Configuration>.byteCount(limit))
         }
         return MemoryChange(change: change)
     }

@@ -24,16 +24,18 @@ extension ServerSetting {
             "framing", .framing, "The framing of messages; auto detects it from the first bytes.", \.framing),
         ServerSetting(
             "memoryLimit", .bytes(atLeast: 0),
-            "The largest size of the memory tier of each cache, in bytes; 0 keeps nothing in memory.",
+            "The largest size of the memory tier of each cache, in bytes or as 500MB or 2GiB; 0 keeps nothing in memory.",
             caches: \.memory.costLimit
         ) { $0.limitMemory(to: $1) },
         ServerSetting(
             "diskLimit", .bytes(atLeast: 0),
-            "The largest size of the disk tier of each cache, in bytes; 0 for no limit.", caches: \.disk.bytesLimit
+            "The largest size of the disk tier of each cache, in bytes or as 500MB or 2GiB; 0 for no limit.",
+            caches: \.disk.bytesLimit
         ) { $0.limitDisk(to: $1) },
         ServerSetting(
             "outputLimit", .bytes(atLeast: 1),
-            "The largest size of answers that are made and not yet read by the client, in bytes.", \.outputLimit),
+            "The largest size of answers that are made and not yet read by the client, in bytes or as 500MB or 2GiB.",
+            \.outputLimit),
         ServerSetting(
             "durability", .choice,
             "The guarantee of a completed store: the system has the bytes (process) or the disk has them (disk).",

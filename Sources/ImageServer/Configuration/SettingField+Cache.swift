@@ -4,13 +4,13 @@ internal import JSONRPC
 extension SettingField<ImageCache.Configuration> {
     /// The settings of the memory tier, in the order of the documentation.
     static let memory: [SettingField] = [
-        integer("totalBytesLimit", "The size limit of memory, in bytes; 0 keeps nothing.", \.memory.costLimit),
-        integer(
+        size("totalBytesLimit", "The size limit of memory, in bytes; 0 keeps nothing.", \.memory.costLimit),
+        size(
             "preferredBytesAfterPurge",
             "The size that a purge leaves, in bytes; setting only totalBytesLimit makes it three fifths of that.",
             \.memory.preferredCost),
         integer("countLimit", "The largest number of images; 0 for no limit.", \.memory.countLimit),
-        integerOrNull(
+        sizeOrNull(
             "entryBytesLimit", "The largest image to keep, in bytes; null for a tenth of the limit.",
             \.memory.entryCostLimit),
         value("expiration", "How long an image stays in memory.", \.memory.expiration),
@@ -25,9 +25,9 @@ extension SettingField<ImageCache.Configuration> {
     /// The settings of the disk tier, in the order of the documentation.
     static let disk: [SettingField] = [
         folder,
-        integer("bytesLimit", "The size limit of the images on disk, in bytes; 0 for no limit.", \.disk.bytesLimit),
+        size("bytesLimit", "The size limit of the images on disk, in bytes; 0 for no limit.", \.disk.bytesLimit),
         purgeRatio,
-        integerOrNull(
+        sizeOrNull(
             "freeSpaceFloor",
             "The bytes of the file system to leave free; null for a hundredth of it, between 128 KiB (or an eighth if that is less) and 256 MiB.",
             \.disk.freeSpaceFloor),

@@ -60,17 +60,35 @@ struct SettingField<Settings: DefaultedSettings>: Sendable {
         }
     }
 
-    /// An integer from 0 to `high`, or null.
-    static func integerOrNull(
-        _ name: String, _ summary: String, to high: Int = maximumBytes, _ place: SettingPlace<Settings, Int?>
-    ) -> SettingField {
-        let schema: JSONLiteral = ["type": ["integer", "null"], "minimum": 0, "maximum": .integer(high)]
+    /// A number of bytes, at most ``maximumBytes``. It is shown as an integer, as the schema says, and read as a text
+    /// with a unit too; see ``ByteSize``.
+    static func size(_ name: String, _ summary: String, _ place: SettingPlace<Settings, Int>) -> SettingField {
+        let schema: JSONLiteral = ["type": "integer", "minimum": 0, "maximum": .integer(maximumBytes)]
+        return SettingField(name: name, summary: summary, schema: schema) { (view) throws(Mismatch) in
+            let bytes = try byteCount(view)
+            return { $0[keyPath: place] = bytes }
+        } value: {
+            .integer($0[keyPath: place])
+        }
+    }
+
+    /// The same, or null.
+    static func sizeOrNull(_ name: String, _ summary: String, _ place: SettingPlace<Settings, Int?>) -> SettingField {
+        let schema: JSONLiteral = ["type": ["integer", "null"], "minimum": 0, "maximum": .integer(maximumBytes)]
         return SettingField(name: name, summary: summary, schema: schema, isNullable: true) {
             (view) throws(Mismatch) in
-            let value = view.isNull ? nil : try wholeNumber(view, from: 0, to: high)
-            return { $0[keyPath: place] = value }
+            let bytes = view.isNull ? nil : try byteCount(view)
+            return { $0[keyPath: place] = bytes }
         } value: {
             $0[keyPath: place].map(JSONLiteral.integer) ?? .null
         }
+    }
+
+    /// Reads a number of bytes.
+    static func byteCount(_ view: JSONView) throws(Mismatch) -> Int {
+        guard let bytes = view.integer ?? view.string.flatMap(ByteSize.bytes), (0...maximumBytes).contains(bytes) else {
+            throw .expected("an integer from 0 to \(maximumBytes), or a text such as \"500MB\" or \"2GiB\"", view)
+        }
+        return bytes
     }
 }

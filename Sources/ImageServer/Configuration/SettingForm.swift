@@ -20,6 +20,14 @@ package enum SettingForm: Sendable, Equatable {
     /// The unit of sizes, which are written with larger ones too; see ``ByteSize``.
     static let bytes = "bytes"
 
+    /// `true` for an integer or a number.
+    package var isNumeric: Bool {
+        switch self {
+        case .integer, .number: true
+        case .boolean, .choice, .file, .folder, .text: false
+        }
+    }
+
     /// The words for the value in the help: its unit, its choices or its kind.
     package var placeholder: String {
         switch self {

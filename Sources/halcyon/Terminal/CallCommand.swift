@@ -21,7 +21,7 @@ struct CallCommand: ParsableCommand {
     @OptionGroup(visibility: .hidden) var server: ServeOptions
 
     func run() throws {
-        let text = params == "-" ? try LineList.read(params).joined(separator: "\n") : params
+        let text = params == "-" ? try LineList(linesOf: params).items.joined(separator: "\n") : params
         let bytes = Array(text.utf8)
         do {
             let document = try JSONDocument(parsing: bytes)

@@ -17,10 +17,10 @@ struct ListCommand: ParsableCommand {
     @Option(help: "Only those of this format.", completion: .list(ImageFormat.allCases.map(\.rawValue)))
     var format: String?
 
-    @Option(help: "Only those stored at least that many seconds ago.")
+    @Option(parsing: .unconditional, help: "Only those stored at least that many seconds ago.")
     var minAge: Int?
 
-    @Option(help: "Only those stored at most that many seconds ago.")
+    @Option(parsing: .unconditional, help: "Only those stored at most that many seconds ago.")
     var maxAge: Int?
 
     @Option(
@@ -157,7 +157,7 @@ struct RemoveCommand: ParsableCommand {
     @OptionGroup var session: SessionOptions
 
     func run() throws {
-        let keys = try LineList.expanded(self.keys)
+        let keys = try LineList(expanding: self.keys).items
         let session = try session.session()
         let requests = keys.map { key in
             Dialogue.Request("remove") { params in

@@ -8,8 +8,8 @@ struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Load images, from the cache or the network, and print the paths of their files.",
         discussion: """
-            One path a line, in the order of the URLs, and an empty line for each that fails. Blank lines of a list and those \
-            that begin with # are left out of the output too. A file in the cache is never changed in place and may go one day: \
+            One path a line, in the order of the URLs, and an empty line for each that fails, and for each line of a list that \
+            is blank or begins with #. A file in the cache is never changed in place and may go one day: \
             use --output for a copy of your own. Every flag of halcyon serve may be given too.
             """)
 
@@ -51,10 +51,11 @@ struct GetCommand: ParsableCommand {
     }
 
     func run() throws {
-        let urls = try LineList.expanded(self.urls)
+        let list = try LineList(expanding: self.urls)
+        let urls = list.items
         let place = try output.map { try OutputPlace($0, count: urls.count, replaces: force) }
         let session = try session.session()
-        var report = GetReport(urls: urls, place: place, json: self.session.json)
+        var report = GetReport(list, place: place, json: self.session.json)
         // Lines of the log would fall among the bars.
         var painter = quiet || self.session.verbose ? nil : Painter(on: 2)
         let steps = change.steps(ending: place?.format)
@@ -69,6 +70,7 @@ struct GetCommand: ParsableCommand {
             arrived: { number, reply in report.arrived(number, reply, &painter) },
             done: { number, reply in report.take(number, reply, &painter) })
         painter = nil
+        if isWhole { report.finish() }
         session.end()
         if !isWhole || report.hasFailed { throw Ending.failed }
     }

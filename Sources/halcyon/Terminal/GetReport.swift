@@ -3,17 +3,17 @@ internal import Terminal
 
 /// The output of `halcyon get`: the path of each image on stdout, errors on stderr, and progress bars meanwhile.
 struct GetReport {
-    private let urls: [String]
+    private let list: LineList
     private var place: OutputPlace?
     private let json: Bool
     private var screen: ProgressScreen
     private(set) var hasFailed = false
 
-    init(urls: [String], place: OutputPlace?, json: Bool) {
-        self.urls = urls
+    init(_ list: LineList, place: OutputPlace?, json: Bool) {
+        self.list = list
         self.place = place
         self.json = json
-        screen = ProgressScreen(count: urls.count, colours: .on(2))
+        screen = ProgressScreen(count: list.items.count, colours: .on(2))
     }
 
     mutating func note(_ number: Int, _ progress: Dialogue.Progress, _ painter: inout Painter?) {
@@ -36,15 +36,16 @@ struct GetReport {
         screen.dismiss(number)
         painter?.erase()
         defer { draw(&painter) }
+        skip(list.gaps[number])
         if json { printToStdout(reply.text + [UInt8(ascii: "\n")]) }
-        guard !reply.isError, let path = reply.path else { return fail(reply.complaint(about: urls[number])) }
+        guard !reply.isError, let path = reply.path else { return fail(reply.complaint(about: list.items[number])) }
         do throws(StartFailure) {
-            let shown = try place?.take(path, from: urls[number]) ?? path
+            let shown = try place?.take(path, from: list.items[number]) ?? path
             if !json, shown != OutputPlace.stream { printToStdout(Array((shown + "\n").utf8)) }
             if place == nil, let reason = reply.notStored {
                 let sentence =
                     "its file will be removed soon, because the cache does not keep it (\(reason)); --output copies it"
-                complain("\(urls[number].forTerminal): \(sentence)")
+                complain("\(list.items[number].forTerminal): \(sentence)")
             }
         } catch {
             screen.revoke()
@@ -52,7 +53,15 @@ struct GetReport {
         }
     }
 
-    private func name(_ number: Int) -> String { FilePath.lastName(of: urls[number]) }
+    /// Prints what follows the last answer.
+    func finish() { skip(list.gaps[list.items.count]) }
+
+    /// Prints an empty line for each line without an item. JSON names the URL itself.
+    private func skip(_ count: Int) {
+        if !json, place?.isStream != true { printToStdout([UInt8](repeating: UInt8(ascii: "\n"), count: count)) }
+    }
+
+    private func name(_ number: Int) -> String { FilePath.lastName(of: list.items[number]) }
 
     private mutating func fail(_ complaint: String) {
         hasFailed = true

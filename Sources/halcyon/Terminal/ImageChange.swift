@@ -14,7 +14,7 @@ struct ImageChange: ParsableArguments {
             """)
     var resize: ImageSize?
 
-    @Option(help: "Rotate it clockwise by that many degrees. Done after --resize.")
+    @Option(parsing: .unconditional, help: "Rotate it clockwise by that many degrees. Done after --resize.")
     var rotate: Double?
 
     @Option(
@@ -27,7 +27,7 @@ struct ImageChange: ParsableArguments {
     @Option(help: "The format to turn it into. Default: as the name of --output ends.", completion: .list(Self.formats))
     var format: String?
 
-    @Option(help: "The quality, 1 to 100, on the scale of JPEG in every format.")
+    @Option(parsing: .unconditional, help: "The quality, 1 to 100, on the scale of JPEG in every format.")
     var quality: Int?
 
     /// The formats that are made.

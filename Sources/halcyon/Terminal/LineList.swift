@@ -1,17 +1,38 @@
 internal import ArgumentParser
 internal import Glibc
 
-/// Lists that are read from files: one item a line, without blank lines and lines that begin with `#`.
-enum LineList {
+/// A list that is read from a file: one item a line. Blank lines and lines that begin with `#` are no items.
+struct LineList {
+    /// The items, in their order.
+    private(set) var items: [String] = []
+    /// The number of lines without an item: before each item, and in the last place after all of them.
+    private(set) var gaps = [0]
+
     /// The arguments, with `-` replaced by the lines of standard input.
-    static func expanded(_ words: [String]) throws -> [String] {
-        var lines: [String] = []
-        for word in words { lines += word == "-" ? try read(word) : [word] }
-        return lines
+    init(expanding words: [String]) throws {
+        for word in words {
+            if word == "-" { try add(linesOf: word) } else { add(word) }
+        }
     }
 
-    /// The items in a file; `-` is standard input.
-    static func read(_ path: String) throws -> [String] {
+    /// The lines of a file; `-` is standard input.
+    init(linesOf path: String) throws { try add(linesOf: path) }
+
+    private mutating func add(_ item: String) {
+        items.append(item)
+        gaps.append(0)
+    }
+
+    private mutating func add(linesOf path: String) throws {
+        var lines = try Self.content(of: path).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        if lines.last?.isEmpty == true { lines.removeLast() }  // what follows the last line end is no line
+        for line in lines {
+            let item = line.drop { $0 == " " || $0 == "\t" }
+            if item.isEmpty || item.hasPrefix("#") { gaps[items.count] += 1 } else { add(String(item)) }
+        }
+    }
+
+    private static func content(of path: String) throws -> String {
         let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(path) }
         defer { if descriptor != 0 { close(descriptor) } }
@@ -24,8 +45,7 @@ enum LineList {
             if count == 0 { break }
             bytes += chunk.prefix(count)
         }
-        return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
-            .map { String($0.drop { $0 == " " || $0 == "\t" }) }.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func unreadable(_ path: String) -> StartFailure {

@@ -12,7 +12,9 @@ struct PrefetchCommand: ParsableCommand {
     @Argument(help: "A file with one URL a line; - for standard input. Lines that begin with # are left out.")
     var file: String
 
-    @Option(help: "The largest number of downloads at the same time. Default: as many as the downloader allows.")
+    @Option(
+        parsing: .unconditional,
+        help: "The largest number of downloads at the same time. Default: as many as the downloader allows.")
     var maxConcurrent: Int?
 
     @Flag(name: [.short, .long], help: "No progress bar.")
@@ -22,7 +24,7 @@ struct PrefetchCommand: ParsableCommand {
     @OptionGroup var session: SessionOptions
 
     func run() throws {
-        let urls = try LineList.read(file)
+        let urls = try LineList(linesOf: file).items
         let session = try session.session()
         let request = Dialogue.Request("prefetch", wantsProgress: true) { params in
             params.key("urls")

@@ -128,12 +128,15 @@ def render(rows: Sequence[Row]) -> str:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """The measured rows as a table in Markdown, for a page that people read: ours beside the other program, without targets."""
-    lines = ["| | work | halcyon | beside | |", "|---|---|--:|---|--:|"]
+    """What was measured as a table in Markdown, for a page that people read: a line for each work, ours beside the others."""
+    lines = ["| | work | halcyon | beside |", "|---|---|--:|---|"]
+    others: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
         if row.ours is not None and not row.doubted:
-            cells = [row.test, row.work, _figure(row.ours, row.unit), row.yardstick_name, _figure(row.yardstick, row.unit)]
-            lines.append(f"| {' | '.join(cells)} |")
+            beside = others.setdefault((row.test, row.work, _figure(row.ours, row.unit)), [])
+            if row.yardstick is not None:
+                beside.append(f"{row.yardstick_name}: {_figure(row.yardstick, row.unit)}")
+    lines += [f"| {test} | {work} | {ours} | {'; '.join(beside)} |" for (test, work, ours), beside in others.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -10,7 +10,8 @@ import Testing
 @Suite struct SettingTests {
     /// A value that a setting takes and the form in which it is shown; the same when nil.
     static let good: [(path: String, value: String, shown: String?)] = [
-        ("memory.totalBytesLimit", "0", nil), ("memory.totalBytesLimit", "1125899906842624", nil),
+        ("memory.totalBytesLimit", "0", nil), ("memory.totalBytesLimit", "\"1.5 GB\"", "1500000000"),
+        ("disk.freeSpaceFloor", "\"64MiB\"", "67108864"), ("memory.totalBytesLimit", "1125899906842624", nil),
         ("memory.preferredBytesAfterPurge", "5", nil), ("memory.countLimit", "7", nil),
         ("memory.entryBytesLimit", "9", nil), ("memory.expiration", "{\"seconds\":1.5}", nil),
         ("memory.expiration", "{\"seconds\":86400}", "{\"days\":1}"), ("memory.expiration", "\"never\"", nil),
@@ -31,7 +32,7 @@ import Testing
     static let bad: [(path: String, value: String, place: String, expected: String)] = [
         ("memory.totalBytesLimit", "-1", "", "an integer from 0"),
         ("memory.totalBytesLimit", "1.5", "", "an integer from 0"),
-        ("memory.preferredBytesAfterPurge", "\"1\"", "", "an integer from 0"),
+        ("memory.preferredBytesAfterPurge", "\"1X\"", "", "an integer from 0"),
         ("memory.countLimit", "true", "", "an integer from 0"),
         ("memory.entryBytesLimit", "-1", "", "an integer from 0"), ("memory.expiration", "300", "", "\"never\""),
         ("memory.extending", "\"sliding\"", "", "\"none\""), ("memory.weakRetention", "1", "", "a boolean"),

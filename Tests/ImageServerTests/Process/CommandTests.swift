@@ -113,12 +113,25 @@ struct CommandTests {
             "get --key a $WEB/a $WEB/b",
             "get -H nonsense $WEB/a",
             "get -O nonsense $WEB/a", "get -o - $WEB/a $WEB/b", "call ping '{bad'", "call ping 1", "rm", "nonsense",
-            "completions tcsh", "ls --timeout never",
+            "completions tcsh", "ls --timeout never", "ls --timeout -3", "get --quality -3 --format webp $WEB/a",
         ] {
             let got = try run("$HALCYON \(line)")
             #expect(got.status == 2 && !got.errors.isEmpty && got.output.isEmpty, "\(line): \(got.errors)")
         }
         #expect(web.requests.isEmpty)
+    }
+
+    @Test func aNegativeNumberIsAValueAndNotAMissingOne() throws {
+        defer { web.stop() }
+        for (line, answer) in [
+            ("ls --timeout -3", #"at least 1, not "-3""#), ("ls --disk-limit -1", #"500MB or 2GiB, not "-1""#),
+            ("get --quality -3 --format webp $WEB/a", "1 to 100, not -3"),
+        ] {
+            let got = try run("$HALCYON \(line)")
+            #expect(got.status == 2 && got.errors.contains(answer), "\(line): \(got.errors)")
+        }
+        let turned = try run("$HALCYON get --json --rotate -90 $WEB/png-rgb.png")
+        #expect(try turned.lines[0]["processorIdentifier"]?.string == "rotate.1(degrees=270)", "\(turned.output)")
     }
 
     @Test func prefetchTellsWhatBecameOfEach() throws {
@@ -205,6 +218,17 @@ struct CommandTests {
         let got = try run("$HALCYON get -O maxBytes=1kB $WEB/jpeg-photo.jpg")
         #expect(got.status == 1 && got.errors.contains("1000"), "\(got.errors)")
         #expect(try run("$HALCYON get -O maxBytes=1MB $WEB/jpeg-photo.jpg").status == 0)
+        overwrite(
+            scratch.path + "/config.json",
+            ascii(#"{"memory": {"totalBytesLimit": "10MB"}, "disk": {"bytesLimit": "2 GiB", "freeSpaceFloor": "1M"}}"#))
+        let nested = text(try run("$HALCYON config --json --config config.json"))
+        for size in ["10000000", "6000000", "2147483648", "1000000"] { #expect(nested.contains(size), "\(nested)") }
+        let change = #"{"memory": {"totalBytesLimit": "1.5MB"}, "disk": {"freeSpaceFloor": "2k"}}"#
+        let configured = text(try run("$HALCYON call configure '\(change)'"))
+        #expect(configured.contains("1500000") && configured.contains("2000"), "\(configured)")
+        let unclear = try run(#"$HALCYON call configure '{"disk": {"bytesLimit": "2XB"}}'"#)
+        let reason = (try? JSON(unclear.errors)["message"]?.string) ?? ""
+        #expect(unclear.status == 1 && reason.hasSuffix(#"such as "500MB" or "2GiB", not "2XB"."#), "\(unclear.errors)")
         let wrong = try run("$HALCYON config --disk-limit 2XB")
         #expect(wrong.status == 2 && wrong.errors.contains("500MB or 2GiB, not \"2XB\""))
     }
@@ -229,7 +253,7 @@ struct CommandTests {
     @Test func valuesAreCompletedToo() throws {
         defer { web.stop() }
         _ = try run("$HALCYON get --key first $WEB/png-rgb.png && $HALCYON get --key other $WEB/png-rgb.png")
-        func completions(_ words: [String]) throws -> Set<String> {
+        func completions(_ words: [String]) throws -> [String] {
             let list = words.map { "'\($0)'" }.joined(separator: " ")
             let script = """
                 . ./completions; COMP_WORDS=(\(list)); COMP_CWORD=\(words.count - 1); COMP_LINE="${COMP_WORDS[*]}"
@@ -239,12 +263,17 @@ struct CommandTests {
             overwrite(scratch.path + "/script", ascii(script))
             let folder = URL(fileURLWithPath: ServerProcess.binary).deletingLastPathComponent().path
             let got = try run("$HALCYON completions bash > completions; PATH=\(folder):$PATH bash script")
-            return Set(text(got).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
+            return text(got).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         }
         #expect(
-            try completions(["halcyon", "get", "--revalidate", ""]).isSuperset(of: ["never", "ifExpired", "http"]))
+            try Set(completions(["halcyon", "get", "--revalidate", ""])).isSuperset(of: ["never", "ifExpired", "http"]))
         #expect(try completions(["halcyon", "get", "--format", "w"]) == ["webp"])
-        #expect(try completions(["halcyon", "rm", ""]).isSuperset(of: ["first", "other"]))
+        // A key counts once, however many pictures were made of it.
+        _ = try run("for size in 8 9 10; do $HALCYON get --key first --resize $size $WEB/png-rgb.png; done")
+        #expect(
+            try completions(["halcyon", "rm", ""]).filter { ["first", "other"].contains($0) }.sorted() == [
+                "first", "other",
+            ])
         #expect(try completions(["halcyon", "info", "fi"]) == ["first"])
     }
 

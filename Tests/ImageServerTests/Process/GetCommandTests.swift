@@ -96,6 +96,20 @@ struct GetCommandTests {
         #expect(try run("$HALCYON get --json -", input: list).lines.count == 3)
     }
 
+    /// So that `paste list <(halcyon get - < list)` puts together what belongs together.
+    @Test func linesOfAListWithoutAURLHaveAnEmptyLineOfOutput() throws {
+        defer { web.stop() }
+        let list = "# pictures\n\n\(web.url("/png-rgb.png"))\n\r\n  # one more\n\(web.url("/jpeg-photo.jpg"))\n\n#"
+        let got = text(try run("$HALCYON get -", input: list))
+        let lines = got.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(
+            lines.map { $0.split(separator: ".").last.map(String.init) ?? "" }
+                == ["", "", "png", "", "", "jpg", "", "", ""])
+        #expect(try run("$HALCYON get --json -", input: list).lines.count == 2)
+        #expect(text(try run("$HALCYON get -", input: "#\n\n")) == "\n\n")
+        #expect(try run("$HALCYON get -", input: "").output.isEmpty)
+    }
+
     @Test func verboseTellsOfEachMissAndEachDownload() throws {
         defer { web.stop() }
         let secret = web.url("/png-rgb.png").replacing("http://", with: "http://ann:word@") + "?token=x"
