@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+import json
+import resource
+import socket
+import subprocess
+import threading
+from typing import Any, Iterator
 
 from . import messages, nginx, pictures, scene
-from .context import Context
+from .context import BenchError, Context
 from .driver import Side, batch
 from .table import Limit, Row, absolute, missing
 
@@ -26,7 +32,7 @@ def run(context: Context) -> list[Row]:
     rows.append(scene.check_hit(row, result["reply"], "memory"))
     total = result["after"]["rss"] / 1024 - idle[len(idle) // 2]
     rows.append(absolute("T6", "the same since a ping, with 64 entries stored", [total], "MiB"))
-    rows.append(_known(context))
+    rows += [_known(context), _waiting(context)]
 
     work = f"peak of RSS over {misses:,} downloads of 20 KB"
     limit = Limit("≤", 64, " MiB")
@@ -60,6 +66,67 @@ def _known(context: Context) -> Row:
     row = absolute("T6", f"growth of RSS with each of {count:,} known images", [grown], "bytes", Limit("≤", 200, " bytes"))
     context.discard(cache)
     return scene.check_hit(row, result["reply"], "disk")
+
+
+def _waiting(context: Context) -> Row:
+    """What each `retrieve` adds that waits for a web server, each for a URL of its own."""
+    count = context.scaled(12_000)
+    warmup = count // 4  # with it, fewer than the requests that a server works on at the same time
+    cache = context.path("cache")
+    with _silent_server() as base, context.log.open("ab") as log:
+        process = subprocess.Popen(
+            context.ours(cache, "--timeout", "600"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log
+        )
+        try:
+            sizes = []
+            for start, end in ((0, warmup), (warmup, warmup + count)):
+                urls = [f"{base}/pictures/{number:05d}.jpg" for number in range(start, end)]
+                _send(process, [*messages.calls("retrieve", ({"url": url} for url in urls), start + 1)])
+                _await(process, f"reached {end}")
+                with open(f"/proc/{process.pid}/statm", encoding="ascii") as statm:
+                    sizes.append(int(statm.read().split()[1]) * resource.getpagesize())
+        finally:
+            process.kill()
+            process.communicate()
+    context.discard(cache)
+    grown = (sizes[1] - sizes[0]) / count
+    return absolute("T6", f"growth of RSS with each of {count:,} waiting retrieves", [grown], "bytes", Limit("≤", 2048, " bytes"))
+
+
+@contextlib.contextmanager
+def _silent_server() -> Iterator[str]:
+    """A web server that takes every connection and answers nothing."""
+    taken: list[socket.socket] = []
+    with socket.create_server(("127.0.0.1", 0), backlog=1024) as listening:
+
+        def take() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    taken.append(listening.accept()[0])
+
+        thread = threading.Thread(target=take, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join()
+    for connection in taken:
+        connection.close()
+
+
+def _send(process: subprocess.Popen[bytes], requests: list[messages.Message]) -> None:
+    assert process.stdin is not None
+    process.stdin.write(b"".join(json.dumps(request).encode() + b"\n" for request in requests))
+    process.stdin.flush()
+
+
+def _await(process: subprocess.Popen[bytes], name: str) -> None:
+    """Waits until the server has read everything that was sent."""
+    _send(process, [{"jsonrpc": "2.0", "id": name, "method": "ping"}])
+    assert process.stdout is not None
+    for line in process.stdout:
+        if name in line.decode():
+            return
+    raise BenchError("The server ended before it answered a ping.")
 
 
 def _memory(context: Context, requests: str) -> dict[str, Any]:
