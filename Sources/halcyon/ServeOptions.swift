@@ -8,7 +8,7 @@ internal import ImageServer
 /// initializer here are made from the table of settings, so that no flag is written down a second time.
 struct ServeOptions: ParsableArguments, CustomReflectable {
     /// The names that the table of settings gives to values.
-    private struct Key: CodingKey {
+    struct Key: CodingKey {
         let stringValue: String
         let intValue: Int? = nil
 
@@ -17,7 +17,7 @@ struct ServeOptions: ParsableArguments, CustomReflectable {
     }
 
     /// The name of the flag for the configuration file itself.
-    private static let config = Key(stringValue: "config")
+    static let config = Key(stringValue: "config")
 
     /// The configuration file that the command line names.
     private var file: String?
@@ -25,6 +25,9 @@ struct ServeOptions: ParsableArguments, CustomReflectable {
     private var given: [String: String] = [:]
 
     init() {}
+
+    /// The options with these values, as ArgumentParser would find them.
+    init(file: String?, given: [String: String]) { (self.file, self.given) = (file, given) }
 
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)

@@ -7,7 +7,8 @@ typealias SettingPlace<Settings, Value> = any WritableKeyPath<Settings, Value> &
 /// A setting of the server's process: one value that everything about it is made from.
 ///
 /// Command line, help, completions, manual page, environment, configuration file, `halcyon config`, `configure` and the
-/// tables of the documentation all read ``all``; what accepts former names too reads ``accepted``.
+/// tables of the documentation all read ``all``; what accepts former names too reads ``accepted``. Every start makes all
+/// of them, and only sets or tells a few: their places, which are costly to make, are made when they are used.
 package struct ServerSetting: Sendable {
     /// The name in the configuration file, such as `diskLimit`.
     package let name: String
@@ -20,7 +21,8 @@ package struct ServerSetting: Sendable {
     /// The consequence of a file that the setting names and that cannot be read; `nil` when no file needs to be there.
     package let withoutFile: String?
     /// The setting of `configure` for the same value of the downloader; `nil` when clients cannot change it there.
-    let downloaderField: SettingField<Downloader>?
+    var downloaderField: SettingField<Downloader>? { makeDownloaderField?() }
+    private let makeDownloaderField: (@Sendable () -> SettingField<Downloader>)?
     /// The setting under names that it once had, which are accepted like its own, and hidden in the help.
     private(set) var former: [ServerSetting] = []
     /// `true` when the name is a former one.
@@ -83,17 +85,17 @@ extension ServerSetting {
     init<Value>(
         _ name: String, _ type: SettingType<Value>, _ help: String, default words: String? = nil,
         withoutFile: String? = nil, former: (name: String, type: SettingType<Value>)? = nil,
-        _ place: SettingPlace<ServerConfiguration, Value>
+        _ place: @autoclosure @escaping @Sendable () -> SettingPlace<ServerConfiguration, Value>
     ) {
         func setting(_ written: String, _ type: SettingType<Value>) -> ServerSetting {
             ServerSetting(
                 name: written, form: type.form, help: help, defaultWords: words, withoutFile: withoutFile,
-                downloaderField: nil, isOfCaches: false
+                makeDownloaderField: nil, isOfCaches: false
             ) { (text, isInFile, layer) throws(SettingProblem) in
                 let value = try type.read(text, isInFile)
-                layer.process.set(name) { $0[keyPath: place] = value }
+                layer.process.set(name) { $0[keyPath: place()] = value }
             } value: {
-                type.literal($0[keyPath: place])
+                type.literal($0[keyPath: place()])
             }
         }
         self = setting(name, type)
@@ -108,17 +110,17 @@ extension ServerSetting {
     /// - Parameter field: Makes the setting of `configure`, which has limits of its own, from name, help and place.
     init<Value>(
         _ name: String, _ type: SettingType<Value>, _ help: String,
-        downloader place: SettingPlace<Downloader, Value>,
-        field: (String, String, SettingPlace<Downloader, Value>) -> SettingField<Downloader>
+        downloader place: @autoclosure @escaping @Sendable () -> SettingPlace<Downloader, Value>,
+        field: @escaping @Sendable (String, String, SettingPlace<Downloader, Value>) -> SettingField<Downloader>
     ) {
         self.init(
             name: name, form: type.form, help: help, defaultWords: nil, withoutFile: nil,
-            downloaderField: field(name, help, place), isOfCaches: false
+            makeDownloaderField: { field(name, help, place()) }, isOfCaches: false
         ) { (text, isInFile, layer) throws(SettingProblem) in
             let value = try type.read(text, isInFile)
-            layer.downloader.set(name) { $0[keyPath: place] = value }
+            layer.downloader.set(name) { $0[keyPath: place()] = value }
         } value: {
-            type.literal($0.engine.downloader[keyPath: place])
+            type.literal($0.engine.downloader[keyPath: place()])
         }
     }
 
@@ -127,16 +129,16 @@ extension ServerSetting {
     /// - Parameter change: Adds the value to a change of caches.
     init<Value>(
         _ name: String, _ type: SettingType<Value>, _ help: String,
-        caches place: SettingPlace<ImageCache.Configuration, Value>,
+        caches place: @autoclosure @escaping @Sendable () -> SettingPlace<ImageCache.Configuration, Value>,
         change: @escaping @Sendable (inout CacheChange, Value) -> Void
     ) {
         self.init(
-            name: name, form: type.form, help: help, defaultWords: nil, withoutFile: nil, downloaderField: nil,
+            name: name, form: type.form, help: help, defaultWords: nil, withoutFile: nil, makeDownloaderField: nil,
             isOfCaches: true
         ) { (text, isInFile, layer) throws(SettingProblem) in
             change(&layer.general, try type.read(text, isInFile))
         } value: {
-            type.literal($0.engine.defaults[keyPath: place])
+            type.literal($0.engine.defaults[keyPath: place()])
         }
     }
 }

@@ -53,6 +53,34 @@ struct ConfigurationTests {
         #expect(try limit(running) == 5)
     }
 
+    /// Without the name of the command most lines are read without the parser that reads all others.
+    @Test(arguments: [
+        "", "--disk-limit 5", "--disk-limit=5", "--disk-limit 5 --memory-limit 7 --shared-folders",
+        "--disk-limit 5 --disk-limit 6",
+        "--shared-folders --shared-folders", "--shared-folders=true", "--shared-folders true", "--disk-limit",
+        "--disk-limit ''",
+        "--disk-limit -5", "--disk-limit much", "--disk-limit --shared-folders", "--disk-limi 5", "--diskLimit 5",
+        "-disk-limit 5",
+        "--activation-delay 250", "--activate-after 3 --activation-delay 1", "--framing lines --", "--framing xml",
+        "--framing lines 5",
+        "--config none.json", "--config other.json", "--config other.json --disk-limit 8",
+        "--config other.json --config none.json",
+        "--config", "--help", "--version", "--user-agent 'a b=c'", "--", "---",
+    ])
+    func aLineOfFlagsMeansTheSameWithAndWithoutTheNameOfTheCommand(line: String) throws {
+        try write(#"{"diskLimit":2}"#, to: scratch.path + "/other.json")
+        func run(_ command: String) throws -> Command {
+            try Command.shell(
+                "exec \"$HALCYON\" \(command) \(line)",
+                input: Array(#"{"jsonrpc":"2.0","id":1,"method":"configure"}"#.utf8),
+                directory: scratch.path,
+                environment: ["XDG_CONFIG_HOME": scratch.path + "/none", "HALCYON_CACHE_DIR": cache])
+        }
+        let (bare, named) = try (run(""), run("serve"))
+        #expect(bare.status == named.status && bare.errors == named.errors)
+        if line != "--help" { #expect(bare.output == named.output) }
+    }
+
     @Test func aFileMayBeNamedByFlagOrVariable() throws {
         let other = scratch.path + "/other.json"
         try write(#"{"diskLimit":1}"#)
