@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import resource
+import struct
 import subprocess
 import sys
 import time
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
@@ -15,14 +18,15 @@ from typing import Callable
 from codec_worker.messages import MADE, Encoding, Limits, Output, Request, downsample, enlarge
 from codec_worker.worker import CodecWorker
 
-from . import build
+from . import build, messages
 from .context import BenchError, Context
+from .driver import Side, batch
 from .table import Limit, Row, absolute, compare, missing
 
 
 @dataclass(frozen=True)
 class Picture:
-    """What is shrunk, how often in a round, and into what."""
+    """What is shrunk to fit into 200 pixels, how often in a round, and into what."""
 
     test: str
     title: str
@@ -71,8 +75,34 @@ def baseline(context: Context) -> list[Row]:
 
 
 def others(context: Context) -> list[Row]:
-    """Progressive JPEG, PNG, WebP, small JPEG and animated GIF (T14)."""
-    return _run(context, {"T14"})
+    """Progressive JPEG, PNG, WebP, AVIF, small JPEG and PNG, animated GIF, and the server's own part (T14)."""
+    return [*_run(context, {"T14"}), _server(context)]
+
+
+def _server(context: Context) -> Row:
+    """The processor time of the server itself, without the worker, for each picture that it has made of a stored one."""
+    count = context.scaled(500)
+    folder = context.folder("small")
+    pictures = [folder / f"{number}.png" for number in range(count + 20)]
+    for number, path in enumerate(pictures):
+        path.write_bytes(_noise(number))
+    keys = [f"http://127.0.0.1/{path.name}" for path in pictures]
+    setup = messages.write(context, "setup", messages.stores(keys, pictures))
+    made = {"processors": [{"resize": {"width": 16, "height": 16}}]}
+    asked = messages.calls("retrieve", ({"url": key, **made} for key in keys))
+    requests = {"few": messages.write(context, "few", asked[:20]), "many": messages.write(context, "many", asked)}
+    costs = []
+    for _ in range(context.rounds):
+        used = {}
+        for name, path in requests.items():
+            cache = context.path("cache")
+            result = batch(context, Side("ours", context.ours(cache), path, setup, log=context.log), 4)
+            used[name] = result["cpu"]
+            context.discard(cache)
+        costs.append((used["many"] - used["few"]) / 1e6 / count)
+    row = absolute("T14", "server's part of a made PNG of 16 px, processor", costs, "ms", Limit("≤", 0.3, " ms"))
+    reply = json.loads(result["reply"])
+    return row if "result" in reply else row.doubt(f"the last answer was {result['reply'][:200]}")
 
 
 def _run(context: Context, tests: set[str]) -> list[Row]:
@@ -96,7 +126,9 @@ def _pictures(context: Context, binary: Path, tests: set[str]) -> list[Picture]:
         ("T14", "progressive JPEG 12 MP", "progressive.jpg", "jpeg", "jpeg", large, True, 50, 0.5),
         ("T14", "WebP 12 MP", "photo.webp", "webp", "jpeg", large, False, 20, 1.1),
         ("T14", "PNG 3 MP", "photo.png", "png", "png", middle, False, 20, 1.1),
+        ("T14", "AVIF 3 MP", "photo.avif", "avif", "jpeg", middle, False, 20, 1.1),
         ("T14", "JPEG 20 KB", "small.jpg", "jpeg", "jpeg", enlarge(320, 240), False, 500, 1.1),
+        ("T14", "PNG 1.4 KB", "small.png", "png", "png", downsample(24, 24), False, 500, 1.2),
     ]
     pictures = []
     with CodecWorker(binary) as worker:
@@ -150,7 +182,7 @@ def _measure(context: Context, binary: Path, picture: Picture) -> list[Row]:
 
 def _ours(context: Context, binary: Path, picture: Picture, peaks: list[float]) -> Cost:
     path = context.path("ours")
-    with CodecWorker(binary, parts=()) as worker:
+    with CodecWorker(binary, parts=("heif",) if picture.format == "avif" else ()) as worker:
         # The first starts what is started once in the life of a worker.
         for count in (1, picture.count):
             processor, clock = worker.processor_time(), time.perf_counter()
@@ -189,6 +221,19 @@ def _pillow(context: Context, picture: Picture) -> Cost:
         text=True,
     )
     return Cost(*json.loads(done.stdout))
+
+
+def _noise(number: int) -> bytes:
+    """A PNG of 21 × 21 pixels, some 1.4 KB long, that differs from those with other numbers in its pixels."""
+    side = 21
+    generator = random.Random(number)
+    rows = b"".join(b"\0" + generator.randbytes(3 * side) for _ in range(side))
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 def _draw_gif(source: Path, path: Path) -> None:
