@@ -1,10 +1,11 @@
 internal import ImageServer
 
 extension ServeOptions {
-    /// Reads a command line that starts the server with flags and values, as most are: each flag once and in full, each value
-    /// a word of its own. `nil` for every other, which ArgumentParser judges; it reads these in the same way.
+    /// Reads a command line that starts the server, with or without the name of the command, and sets flags as most do: each
+    /// once and in full, each value a word of its own. `nil` for every other, which ArgumentParser judges; it reads these in
+    /// the same way.
     init?(plain words: [String]) {
-        var rest = words[...]
+        var rest = words.first == ServeCommand.configuration.commandName ? words.dropFirst() : words[...]
         var given: [String: String] = [:]
         while let word = rest.popFirst() {
             guard word.hasPrefix("--") else { return nil }
