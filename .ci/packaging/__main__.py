@@ -41,12 +41,14 @@ def main() -> None:
             parser.error(f"There is no kind {kind!r}; there are {', '.join(KINDS)}.")
     build = Build(given.binaries, given.toolchain)
     given.folder.mkdir(parents=True, exist_ok=True)
+    made: Dict[str, Path] = {}
     for kind in kinds:
         for name, data in KINDS[kind](build).items():
             path = given.folder / name
             path.write_bytes(data)
+            made[kind] = path
             print(f"{path}  {len(data):,} bytes")
-    for line in start_time.report(given.folder, given.binaries, kinds):
+    for line in start_time.report(made, given.binaries):
         print(line)
 
 

@@ -16,19 +16,19 @@ from typing import Callable, Dict, List
 ROUNDS = 21
 
 
-def report(folder: Path, build: Path, kinds: List[str]) -> List[str]:
-    """A line for each package with a server.
+def report(packages: Dict[str, Path], build: Path) -> List[str]:
+    """A line for each package with a server, of those by their kinds.
 
     Every package is installed below a folder of its own. The programs start in turns, because times of different minutes cannot
     be compared.
     """
     with tempfile.TemporaryDirectory(prefix="halcyon-start-") as place:
         programs = {"build": build / "halcyon"}
-        for kind in kinds:
+        for kind, package in packages.items():
             if kind in INSTALLERS and (kind != "deb" or shutil.which("dpkg-deb")):
                 root = Path(place, kind)
                 root.mkdir()
-                programs[kind] = INSTALLERS[kind](folder, root)
+                programs[kind] = INSTALLERS[kind](package, root)
         if len(programs) == 1:
             return []
         times: Dict[str, List[float]] = {kind: [] for kind in programs}
@@ -61,18 +61,13 @@ def _first_answer(program: Path, place: Path) -> float:
     return took
 
 
-def _one(folder: Path, pattern: str) -> Path:
-    """The package that was made last."""
-    return max(folder.glob(pattern), key=lambda path: path.stat().st_mtime)
-
-
-def _install_deb(folder: Path, root: Path) -> Path:
-    subprocess.run(["dpkg-deb", "-x", str(_one(folder, "*.deb")), str(root)], check=True)
+def _install_deb(package: Path, root: Path) -> Path:
+    subprocess.run(["dpkg-deb", "-x", str(package), str(root)], check=True)
     return root / "usr/bin/halcyon"
 
 
-def _install_tarball(folder: Path, root: Path) -> Path:
-    with tarfile.open(_one(folder, "halcyon-*-linux-*.tar.gz")) as archive:
+def _install_tarball(package: Path, root: Path) -> Path:
+    with tarfile.open(package) as archive:
         archive.extractall(root)
     (unpacked,) = root.iterdir()
     prefix = root / "prefix"
@@ -80,8 +75,8 @@ def _install_tarball(folder: Path, root: Path) -> Path:
     return prefix / "bin/halcyon"
 
 
-def _install_wheel(folder: Path, root: Path) -> Path:
-    with zipfile.ZipFile(_one(folder, "*.whl")) as archive:
+def _install_wheel(package: Path, root: Path) -> Path:
+    with zipfile.ZipFile(package) as archive:
         archive.extractall(root)
     program = root / "halcyon/bin/halcyon"
     program.chmod(0o755)
@@ -89,7 +84,7 @@ def _install_wheel(folder: Path, root: Path) -> Path:
     return program
 
 
-#: The packages with a server: each is installed from the folder of packages below a root, and gives the path of the server.
+#: What installs each kind of package with a server below a root, and gives the path of the server.
 INSTALLERS: Dict[str, Callable[[Path, Path], Path]] = {
     "deb": _install_deb,
     "tarball": _install_tarball,

@@ -8,7 +8,7 @@ internal import ImageServer
 /// initializer here are made from the table of settings, so that no flag is written down a second time.
 struct ServeOptions: ParsableArguments, CustomReflectable {
     /// The names that the table of settings gives to values.
-    struct Key: CodingKey {
+    private struct Key: CodingKey {
         let stringValue: String
         let intValue: Int? = nil
 
@@ -17,7 +17,7 @@ struct ServeOptions: ParsableArguments, CustomReflectable {
     }
 
     /// The name of the flag for the configuration file itself.
-    static let config = Key(stringValue: "config")
+    private static let config = Key(stringValue: "config")
 
     /// The configuration file that the command line names.
     private var file: String?
@@ -26,8 +26,28 @@ struct ServeOptions: ParsableArguments, CustomReflectable {
 
     init() {}
 
-    /// The options with these values, as ArgumentParser would find them.
-    init(file: String?, given: [String: String]) { (self.file, self.given) = (file, given) }
+    /// Reads a command line that starts the server, with or without the name of the command, and sets flags as most do: each
+    /// once and in full, each value a word of its own. `nil` for every other, which ArgumentParser judges; it reads these in
+    /// the same way.
+    init?(plain words: [String]) {
+        var rest = words.first == ServeCommand.configuration.commandName ? words.dropFirst() : words[...]
+        var given: [String: String] = [:]
+        while let word = rest.popFirst() {
+            guard word.hasPrefix("--") else { return nil }
+            let flag = word.dropFirst(2)
+            let setting = ServerSetting.accepted.first { $0.flag == flag }
+            guard let name = setting?.name ?? (flag == Self.config.stringValue ? String(flag) : nil), given[name] == nil
+            else { return nil }
+            if setting?.form == .boolean {
+                given[name] = "true"
+            } else {
+                guard let value = rest.popFirst(), !value.isEmpty, !value.hasPrefix("-") else { return nil }
+                given[name] = value
+            }
+        }
+        file = given.removeValue(forKey: Self.config.stringValue)
+        self.given = given
+    }
 
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)

@@ -5,7 +5,12 @@ extension SettingsChange<ImageCache.Configuration> {
     /// Limits the memory tier, and what a purge leaves of it to three fifths.
     mutating func limitMemory(to bytes: Int) {
         set("memory.totalBytesLimit") { $0.memory.costLimit = bytes }
-        set("memory.preferredBytesAfterPurge") { $0.memory.preferredCost = bytes / 5 * 3 }
+        preferPartOfMemory()
+    }
+
+    /// Limits what a purge leaves of the memory tier to three fifths of the limit that is named before.
+    fileprivate mutating func preferPartOfMemory() {
+        set("memory.preferredBytesAfterPurge") { $0.memory.preferredCost = $0.memory.costLimit / 5 * 3 }
     }
 
     /// Limits the disk tier; 0 removes the limit.
@@ -36,8 +41,8 @@ struct MemoryChange: WireValue {
         guard view.isObject else { throw .expected("a boolean or an object", view) }
         change.set("memory") { $0.memory.isEnabled = true }
         try change.read(view, SettingField.memory, "memory")
-        if let limit = view.member("totalBytesLimit"), !limit.isNull, !change.names("memory.preferredBytesAfterPurge") {
-            change.limitMemory(to: try SettingField<ImageCache.Configuration>.byteCount(limit))
+        if change.names("memory.totalBytesLimit"), !change.names("memory.preferredBytesAfterPurge") {
+            change.preferPartOfMemory()
         }
         return MemoryChange(change: change)
     }
