@@ -12,8 +12,9 @@ prefix=""
 is_removal=""
 while [ $# -gt 0 ]; do
   case $1 in
-    --prefix) [ $# -gt 1 ] || fail "--prefix needs a folder." 2; prefix=$2; shift ;;
-    --prefix=*) prefix=${1#--prefix=} ;;
+    --prefix) [ -n "${2:-}" ] || fail "--prefix needs a folder." 2; prefix=$2; shift ;;
+    --prefix=?*) prefix=${1#--prefix=} ;;
+    --prefix=) fail "--prefix needs a folder." 2 ;;
     --uninstall) is_removal=1 ;;
     -h | --help) sed -n '2,4s/^# //p' "$0"; exit 0 ;;
     *) fail "$1 is not known. It takes --prefix FOLDER and --uninstall." 2 ;;
@@ -23,6 +24,7 @@ done
 if [ -z "$prefix" ]; then
   if [ "$(id -u)" = 0 ]; then prefix=/usr/local; else prefix=${HOME:?}/.local; fi
 fi
+case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 
 # Removes the files of an installation that the list in $1 does not have, and the folders that are only its own.
 remove_except() {
@@ -55,7 +57,7 @@ while IFS= read -r file; do
 done <"$new"
 [ ! -f "$prefix/$list" ] || remove_except "$new"
 cp "$new" "$prefix/$list"
-echo "halcyon is installed in $prefix; $0 --uninstall removes it." >&2
+echo "halcyon is installed in $prefix; $here/install.sh --prefix '$prefix' --uninstall removes it." >&2
 case ":$PATH:" in *":$prefix/bin:"*) ;; *) echo "Add $prefix/bin to PATH." >&2 ;; esac
 
 # Prints the libraries that the programs in $@ lack.

@@ -50,6 +50,8 @@ public final class Dialogue {
         public let size: (width: Int, height: Int)?
         /// The reason why no tier keeps the image; `nil` when one keeps it, or when nothing was to be stored.
         public let notStored: String?
+        /// The number of frames of an animation that the image does not have any more.
+        public let framesDropped: Int
         /// The error's message; `nil` when there is none.
         public let message: String?
         /// The error's hint, a suggestion for the user; `nil` when there is none.
@@ -65,6 +67,7 @@ public final class Dialogue {
             let width = view.member("displayWidth")?.integer ?? view.member("width")?.integer
             let height = view.member("displayHeight")?.integer ?? view.member("height")?.integer
             if let width, let height { size = (width, height) } else { size = nil }
+            framesDropped = view.member("framesDropped")?.integer ?? 0
             notStored = view.member("stored")?.string
             message = view.member("message")?.string
             hint = view.member("data")?.member("hint")?.string

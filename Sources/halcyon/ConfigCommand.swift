@@ -14,6 +14,6 @@ struct ConfigCommand: ParsableCommand {
 
     func run() throws {
         let listing = try options.settings().listing
-        printToStdout(json ? listing.json : listing.text)
+        try printToStdout(json ? listing.json : listing.text)
     }
 }

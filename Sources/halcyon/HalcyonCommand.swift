@@ -36,7 +36,8 @@ extension HalcyonCommand {
         guard let word = words.first, !word.hasPrefix("-") else { return }
         let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
         if names.contains(word) { return }
-        let likely = nearestName(to: word, in: names).map { "; did you mean \"\($0)\"?" } ?? "."
+        let command = word.contains("://") ? "halcyon get \(word.forTerminal)" : nearestName(to: word, in: names)
+        let likely = command.map { "; did you mean \"\($0)\"?" } ?? "."
         throw ValidationError("There is no command \"\(word.forTerminal)\"\(likely) halcyon --help lists all.")
     }
 }
@@ -54,5 +55,5 @@ struct DiscoverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "discover", abstract: "Print the OpenRPC document, as protocol/openrpc.json holds it.")
 
-    func run() { printToStdout(OpenRPCDocument.text) }
+    func run() throws { try printToStdout(OpenRPCDocument.text) }
 }

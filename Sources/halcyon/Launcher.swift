@@ -46,7 +46,7 @@ enum Launcher {
         let code = HalcyonCommand.exitCode(for: error)
         let message = HalcyonCommand.fullMessage(for: error)
         if code.isSuccess {
-            printToStdout(Array((message + "\n").utf8))
+            do { try printToStdout(Array((message + "\n").utf8)) } catch { return report(error) }
             return 0
         }
         if let failure = error as? StartFailure {

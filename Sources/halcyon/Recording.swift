@@ -38,7 +38,12 @@ struct Recording {
     }
 
     private static func tape(_ folder: String, _ use: Tape.Use, _ now: Int) throws -> Tape {
-        do { return try Tape(folder, use: use, now: now) } catch { throw StartFailure(description: "\(error)") }
+        do { return try Tape(folder, use: use, now: now) } catch ImageError.storageFailed(let reason, _, _) {
+            let flag = if case .play = use { "--replay" } else { "--mirror" }
+            throw StartFailure(description: "The folder of \(flag) cannot be used: \(reason)")
+        } catch {
+            throw StartFailure(description: "\(error)")
+        }
     }
 
     private static func tap(_ name: String) throws -> ConnectionTap {

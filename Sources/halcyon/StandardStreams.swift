@@ -44,13 +44,19 @@ func writeLine(_ line: [UInt8], to descriptor: Int32) {
 func complain(_ sentence: String) { printToStderr("\(Colours.on(2).red("halcyon:")) \(sentence)") }
 
 /// Writes a text to stdout. For commands; the server uses its own descriptor.
-func printToStdout(_ bytes: [UInt8]) {
-    bytes.withUnsafeBytes { bytes in
+///
+/// - Throws: What ends the command: nothing is said when the reader has gone, as in `halcyon ls | head -1`.
+func printToStdout(_ bytes: [UInt8]) throws {
+    try bytes.withUnsafeBytes { bytes in
         var rest = bytes
         while !rest.isEmpty {
             let count = write(1, rest.baseAddress, rest.count)
             if count < 0, errno == EINTR { continue }
-            if count <= 0 { return }
+            if count < 0, errno == EPIPE { throw Ending.failed }
+            guard count > 0 else {
+                throw StartFailure(
+                    description: "standard output cannot be written: \(String(cString: strerror(errno))).")
+            }
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }
     }

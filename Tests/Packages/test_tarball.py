@@ -38,6 +38,16 @@ class TarballTests(PackageTest):
         again = self.run_there(script, "--prefix", prefix, "--uninstall", status=1)
         self.assertIn("is not installed", again.stderr)
 
+    def test_a_relative_prefix_counts_from_where_the_script_is_called_and_an_empty_one_is_refused(self) -> None:
+        script = self.unpack() / "install.sh"
+        place = self.folder / "elsewhere"
+        place.mkdir()
+        done = self.run_there(script, "--prefix", "here", cwd=place)
+        self.expect_work(place / "here/bin/halcyon")
+        self.assertIn(f"--prefix '{place}/here' --uninstall", done.stderr)
+        for words in (["--prefix", ""], ["--prefix="], ["--prefix"]):
+            self.assertIn("--prefix needs a folder", self.run_there(script, *words, status=2).stderr)
+
     def test_the_script_tells_which_library_is_missing_and_how_to_get_it(self) -> None:
         folder = self.unpack()
         codec = folder / "bin/halcyon-codec"

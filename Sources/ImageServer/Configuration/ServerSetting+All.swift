@@ -120,8 +120,8 @@ extension ServerSetting {
         ServerSetting(
             "networkPolicy", .choice,
             """
-            The networks to load from: only public ones (public), all (any), or private ones and this machine too, unless a \
-            redirect leads there or a name that had a more public address before (noCrossover).
+            The networks to load from: only public ones (public), all (any), or private ones and this machine too, but \
+            not by a redirect or by a name that used to have a public address (noCrossover).
             """,
             \.engine.downloader.policy.reach),
         ServerSetting(

@@ -55,7 +55,7 @@ private struct Metric {
     static func all(_ statistics: EngineStatistics, _ server: ImageServer) -> [Metric] {
         [
             each(
-                "answers_total", .counter, "Images answered, by the tier that had them; none: no cache had them.",
+                "answers_total", .counter, "Look-ups of images, by the tier that had them; none: no cache had them.",
                 "tier",
                 [("memory", statistics.memoryHits), ("disk", statistics.diskHits), ("none", statistics.misses)]),
             one("merged_requests_total", .counter, "Requests that joined running work.", statistics.merged),
@@ -68,9 +68,12 @@ private struct Metric {
                 ]),
             one("downloaded_bytes_total", .counter, "Bytes of bodies received.", statistics.downloadedBytes),
             each(
-                "downloads", .gauge, "Running downloads, stalled ones included.", "state",
+                "open_downloads", .gauge,
+                "Downloads that have not ended; stalled ones run, and their servers are silent.",
+                "state",
                 [
-                    ("running", statistics.runningDownloads), ("stalled", statistics.stalledDownloads),
+                    ("running", statistics.runningDownloads - statistics.stalledDownloads),
+                    ("stalled", statistics.stalledDownloads),
                     ("waiting", statistics.waitingDownloads),
                 ]),
             one(

@@ -26,7 +26,7 @@ struct DoctorCommand: ParsableCommand {
         report.check("cache", "default") { try FolderCheck(settings).run(&$0) }
         NetworkCheck(settings.configuration.engine).run(&report)
         LimitCheck(settings.configuration.engine).run(&report)
-        printToStdout(json ? report.json : report.text)
+        try printToStdout(json ? report.json : report.text)
         if !report.isWell { throw Ending.failed }
     }
 }

@@ -34,8 +34,12 @@ struct NetworkCheck {
         }
         report.add(
             "network", "certificates", .missing,
-            "Nothing can be loaded by https: \(places.isEmpty ? "libcurl knows no place" : places.joined(separator: " or ")) "
-                + "with the certificates of authorities can be read.",
-            advice: SystemPackage.certificates.advice + " Or name a file with --ca-file.")
+            "Nothing can be loaded by https: "
+                + (places.isEmpty
+                    ? "libcurl knows no place of the certificates of authorities."
+                    : "the certificates of authorities cannot be read from \(places.joined(separator: " or "))."),
+            advice: engine.downloader.tls.caFile == nil
+                ? SystemPackage.certificates.advice + " Or name a file with --ca-file."
+                : "Name another file with --ca-file, or leave the flag out.")
     }
 }

@@ -83,11 +83,11 @@ struct SingleRequest {
             })
         session.end()
         guard let reply, !reply.isError, let document = try? JSONDocument(parsing: reply.text) else {
-            if options.json, let reply { printToStdout(reply.text + [UInt8(ascii: "\n")]) }
+            if options.json, let reply { try printToStdout(reply.text + [UInt8(ascii: "\n")]) }
             complain("\(reply?.complaint(about: thing) ?? "\(thing): the engine has ended.")")
             throw Ending.failed
         }
         let text = show(document.root)
-        printToStdout(options.json ? reply.text + [UInt8(ascii: "\n")] : Array(text.utf8))
+        try printToStdout(options.json ? reply.text + [UInt8(ascii: "\n")] : Array(text.utf8))
     }
 }

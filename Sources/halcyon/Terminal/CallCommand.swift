@@ -49,6 +49,6 @@ struct CallCommand: ParsableCommand {
             printToStderr(String(decoding: writer.bytes, as: UTF8.self))
             throw Ending.failed
         }
-        printToStdout(writer.bytes + [UInt8(ascii: "\n")])
+        try printToStdout(writer.bytes + [UInt8(ascii: "\n")])
     }
 }

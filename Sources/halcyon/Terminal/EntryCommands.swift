@@ -32,6 +32,16 @@ struct ListCommand: ParsableCommand {
 
     @OptionGroup var session: SessionOptions
 
+    func validate() throws {
+        for (flag, age) in [("--min-age", minAge), ("--max-age", maxAge)] {
+            if let age, age < 0 { throw ValidationError("\(flag) takes a number of seconds, 0 or more, not \(age).") }
+        }
+        if let format, ImageFormat(fileExtension: format) == nil {
+            throw ValidationError(
+                "--format takes one of \(ImageFormat.allCases.map(\.rawValue).joined(separator: ", ")), not \(format).")
+        }
+    }
+
     /// What the entries are sorted by.
     enum SortOrder: String, ExpressibleByArgument, CaseIterable {
         case size, used, stored
@@ -60,13 +70,13 @@ struct ListCommand: ParsableCommand {
             lines += self.lines(document.root)
             // Without an order each page is printed as it comes.
             if sort == nil {
-                show(lines)
+                try show(lines)
                 lines = []
             }
             cursor = document.root.member("cursor")?.string
         } while cursor != nil
         session.end()
-        show(lines.sorted { $0.rank > $1.rank })
+        try show(lines.sorted { $0.rank > $1.rank })
     }
 
     private func request(after cursor: String?) -> Dialogue.Request {
@@ -74,7 +84,7 @@ struct ListCommand: ParsableCommand {
             if let cache = session.cache { params.field("cache", cache) }
             if let prefix { params.field("prefix", prefix) }
             if let host { params.field("host", host) }
-            if let format { params.field("format", format) }
+            if let format = format.flatMap(ImageFormat.init(fileExtension:)) { params.field("format", format.rawValue) }
             if let minAge { params.field("minAge", minAge) }
             if let maxAge { params.field("maxAge", maxAge) }
             if let cursor { params.field("cursor", cursor) }
@@ -108,10 +118,10 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    private func show(_ lines: [Line]) {
+    private func show(_ lines: [Line]) throws {
         if lines.isEmpty { return }
-        if session.json { return printToStdout(Array(lines.flatMap { $0.cells[0].utf8 + [UInt8(ascii: "\n")] })) }
-        printToStdout(Array(TextTable.columns(lines.map(\.cells), [.right, .right, .left, .left, .left]).utf8))
+        if session.json { return try printToStdout(Array(lines.flatMap { $0.cells[0].utf8 + [UInt8(ascii: "\n")] })) }
+        try printToStdout(Array(TextTable.columns(lines.map(\.cells), [.right, .right, .left, .left, .left]).utf8))
     }
 
     private static func row(_ entry: borrowing JSONView) -> [String] {
@@ -167,8 +177,11 @@ struct RemoveCommand: ParsableCommand {
             }
         }
         var hasFailed = false
+        var outputFailure: (any Error)?
         let isWhole = RequestBatch(session.dialogue, requests).run { number, reply in
-            if self.session.json { printToStdout(reply.text + [UInt8(ascii: "\n")]) }
+            if self.session.json {
+                do { try printToStdout(reply.text + [UInt8(ascii: "\n")]) } catch { outputFailure = error }
+            }
             if reply.isError {
                 hasFailed = true
                 complain(reply.complaint(about: keys[number]))
@@ -180,6 +193,7 @@ struct RemoveCommand: ParsableCommand {
             }
         }
         session.end()
+        if let outputFailure { throw outputFailure }
         if !isWhole || hasFailed { throw Ending.failed }
     }
 }

@@ -72,6 +72,7 @@ struct GetCommand: ParsableCommand {
         painter = nil
         if isWhole { report.finish() }
         session.end()
+        if let failure = report.outputFailure { throw failure }
         if !isWhole || report.hasFailed { throw Ending.failed }
     }
 

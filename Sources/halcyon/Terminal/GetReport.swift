@@ -8,6 +8,8 @@ struct GetReport {
     private let json: Bool
     private var screen: ProgressScreen
     private(set) var hasFailed = false
+    /// The first error of standard output.
+    private(set) var outputFailure: (any Error)?
 
     init(_ list: LineList, place: OutputPlace?, json: Bool) {
         self.list = list
@@ -37,11 +39,16 @@ struct GetReport {
         painter?.erase()
         defer { draw(&painter) }
         skip(list.gaps[number])
-        if json { printToStdout(reply.text + [UInt8(ascii: "\n")]) }
+        if json { print(reply.text + [UInt8(ascii: "\n")]) }
         guard !reply.isError, let path = reply.path else { return fail(reply.complaint(about: list.items[number])) }
         do throws(StartFailure) {
             let shown = try place?.take(path, from: list.items[number]) ?? path
-            if !json, shown != OutputPlace.stream { printToStdout(Array((shown + "\n").utf8)) }
+            if !json, shown != OutputPlace.stream { print(Array((shown + "\n").utf8)) }
+            if reply.framesDropped > 0 {
+                complain(
+                    "\(list.items[number].forTerminal): the format has one frame; \(reply.framesDropped) more are left out"
+                )
+            }
             if place == nil, let reason = reply.notStored {
                 let sentence =
                     "its file will be removed soon, because the cache does not keep it (\(reason)); --output copies it"
@@ -54,18 +61,22 @@ struct GetReport {
     }
 
     /// Prints what follows the last answer.
-    func finish() { skip(list.gaps[list.items.count]) }
+    mutating func finish() { skip(list.gaps[list.items.count]) }
 
     /// Prints an empty line for each line without an item. JSON names the URL itself.
-    private func skip(_ count: Int) {
-        if !json, place?.isStream != true { printToStdout([UInt8](repeating: UInt8(ascii: "\n"), count: count)) }
+    private mutating func skip(_ count: Int) {
+        if !json, place?.isStream != true { print([UInt8](repeating: UInt8(ascii: "\n"), count: count)) }
+    }
+
+    private mutating func print(_ bytes: [UInt8]) {
+        do { try printToStdout(bytes) } catch { outputFailure = outputFailure ?? error }
     }
 
     private func name(_ number: Int) -> String { FilePath.lastName(of: list.items[number]) }
 
     private mutating func fail(_ complaint: String) {
         hasFailed = true
-        if !json, place?.isStream != true { printToStdout([UInt8(ascii: "\n")]) }
+        if !json, place?.isStream != true { print([UInt8(ascii: "\n")]) }
         complain(complaint)
     }
 }

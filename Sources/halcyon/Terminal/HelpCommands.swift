@@ -20,7 +20,7 @@ struct CompletionsCommand: ParsableCommand {
             let names = CompletionShell.allCases.map(\.rawValue).joined(separator: ", ")
             throw ValidationError("There are completions for \(names)\(name.map { ", not for \($0)" } ?? "").")
         }
-        printToStdout(Array((HalcyonCommand.completionScript(for: known) + "\n").utf8))
+        try printToStdout(Array((HalcyonCommand.completionScript(for: known) + "\n").utf8))
     }
 }
 
@@ -34,6 +34,6 @@ struct ManualCommand: ParsableCommand {
         guard let page = ManualPage(dump: Array(HalcyonCommand._dumpHelp().utf8)) else {
             throw StartFailure(description: "The definitions of the commands cannot be read.")
         }
-        printToStdout(Array(page.text.utf8))
+        try printToStdout(Array(page.text.utf8))
     }
 }

@@ -25,6 +25,10 @@ struct ImageArguments: ParsableArguments {
     var option: [String] = []
 
     func validate() throws {
+        if let revalidate, Revalidation(rawValue: revalidate) == nil {
+            let names = Revalidation.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--revalidate takes one of \(names), not '\(revalidate)'.")
+        }
         for header in header where header.firstIndex(of: ":") == nil {
             throw ValidationError("--header takes 'Name: value', not '\(header)'.")
         }

@@ -4,14 +4,17 @@ internal import ImageEngine
 /// The arguments that say how an image is changed. Processors take sizes in pixels, and a format by its name: what is given
 /// otherwise is found out from the image as it is.
 struct ImageChange: ParsableArguments {
-    @Option(help: "Crop it to its middle, as WIDTHxHEIGHT in pixels. Done first.")
+    @Option(
+        parsing: .unconditional, help: "Crop it to its middle, as WIDTHxHEIGHT in pixels. Done first.",
+        transform: PixelBox.init(parsing:))
     var crop: PixelBox?
 
     @Option(
+        parsing: .unconditional,
         help: """
             Make it smaller: WIDTH or WIDTHx, xHEIGHT, WIDTHxHEIGHT (a box that it fits into) in pixels, or 50%. Its \
             proportions are kept.
-            """)
+            """, transform: ImageSize.init(parsing:))
     var resize: ImageSize?
 
     @Option(parsing: .unconditional, help: "Rotate it clockwise by that many degrees. Done after --resize.")
@@ -37,7 +40,13 @@ struct ImageChange: ParsableArguments {
         if let quality, !(1...100).contains(quality) {
             throw ValidationError("--quality takes a number from 1 to 100, not \(quality).")
         }
+        if let format, target.map(Self.formats.contains) != true {
+            throw ValidationError("--format takes one of \(Self.formats.joined(separator: ", ")), not \(format).")
+        }
     }
+
+    /// The name of the format to turn it into: of names of files, such as jpg, too.
+    private var target: String? { format.flatMap(ImageFormat.init(fileExtension:))?.rawValue }
 
     /// The processors, as far as they can be told before the image is there; `nil` when they cannot.
     ///
@@ -65,12 +74,12 @@ struct ImageChange: ParsableArguments {
 
     /// The processors in their compact text, in the order in which they are applied.
     private func text(ending: ImageFormat?, size: (width: Int, height: Int)) -> String {
-        let target = (format ?? ending?.rawValue).map { format in
+        let encoding = (target ?? ending?.rawValue).map { format in
             "format:to=" + Self.escaped(format) + (quality.map { ",quality=\($0)" } ?? "")
         }
         let steps = [
             crop.map { "crop:\($0)" }, resize?.step(of: size), rotate.map { "rotate:degrees=\($0)" }, processors,
-            target,
+            encoding,
         ]
         return steps.compactMap { $0 }.joined(separator: "/")
     }
@@ -85,12 +94,14 @@ struct ImageChange: ParsableArguments {
 }
 
 /// A width and a height in pixels, written `320x240`.
-struct PixelBox: ExpressibleByArgument, CustomStringConvertible {
+struct PixelBox: CustomStringConvertible {
     let width: Int
     let height: Int
 
-    init?(argument: String) {
-        guard case .box(let box)? = ImageSize(argument: argument) else { return nil }
+    init(parsing argument: String) throws {
+        guard case .box(let box)? = ImageSize(argument) else {
+            throw ValidationError("It takes WIDTHxHEIGHT in whole pixels, each from 1 to 65535.")
+        }
         self = box
     }
 
@@ -100,13 +111,22 @@ struct PixelBox: ExpressibleByArgument, CustomStringConvertible {
 }
 
 /// A size that an image is to have: one side, a box that it fits into, or a part of its own size.
-enum ImageSize: ExpressibleByArgument {
+enum ImageSize {
     case width(Int)
     case height(Int)
     case box(PixelBox)
     case percent(Double)
 
-    init?(argument: String) {
+    init(parsing argument: String) throws {
+        guard let size = ImageSize(argument) else {
+            throw ValidationError(
+                "It takes WIDTH, xHEIGHT or WIDTHxHEIGHT in whole pixels from 1 to 65535, or a part up to 100%.")
+        }
+        self = size
+    }
+
+    fileprivate init?(_ argument: String) {
+        let argument = argument.lowercased()
         if argument.hasSuffix("%") {
             guard let number = Double(argument.dropLast()), number > 0, number <= 100 else { return nil }
             self = .percent(number)

@@ -27,7 +27,7 @@ struct LineList {
         var lines = try Self.content(of: path).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         if lines.last?.isEmpty == true { lines.removeLast() }  // what follows the last line end is no line
         for line in lines {
-            let item = line.drop { $0 == " " || $0 == "\t" }
+            let item = line.trimmingBlanks
             if item.isEmpty || item.hasPrefix("#") { gaps[items.count] += 1 } else { add(String(item)) }
         }
     }
@@ -50,5 +50,14 @@ struct LineList {
 
     private static func unreadable(_ path: String) -> StartFailure {
         StartFailure(description: "\(path) cannot be read: \(String(cString: strerror(errno))).")
+    }
+}
+
+extension Substring {
+    /// The text without the blanks around it, and without the mark that some editors begin a file with.
+    fileprivate var trimmingBlanks: Substring {
+        func isBlank(_ character: Character) -> Bool { character == "\u{FEFF}" || character.isWhitespace }
+        let rest = drop(while: isBlank)
+        return rest[..<(rest.lastIndex { !isBlank($0) }.map(rest.index(after:)) ?? rest.startIndex)]
     }
 }

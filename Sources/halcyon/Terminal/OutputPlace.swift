@@ -31,6 +31,10 @@ struct OutputPlace {
                     description: "\(path) is a terminal: name a file, or write the bytes there with --force.")
             }
             self.kind = .device
+        } else if count > 1, !path.hasSuffix("/"), Self.format(path) != nil {
+            throw StartFailure(
+                description: "\(path) is the name of one image, and there are \(count): name a folder, such as images/."
+            )
         } else if path.hasSuffix("/") || count > 1 {
             guard mkdir(path, 0o777) == 0 else {
                 throw StartFailure(description: "The folder \(path) cannot be made: \(Self.reason).")

@@ -52,7 +52,7 @@ struct PrefetchCommand: ParsableCommand {
     }
 
     private func report(_ reply: Dialogue.Reply) throws {
-        if session.json { printToStdout(reply.text + [UInt8(ascii: "\n")]) }
+        if session.json { try printToStdout(reply.text + [UInt8(ascii: "\n")]) }
         guard !reply.isError, let document = try? JSONDocument(parsing: reply.text) else {
             complain(reply.complaint(about: file))
             throw Ending.failed
@@ -61,7 +61,7 @@ struct PrefetchCommand: ParsableCommand {
         func count(_ list: StaticString) -> Int { result.member(list)?.count ?? 0 }
         if !session.json {
             let text = "\(count("completed")) loaded, \(count("skipped")) cached already, \(count("failed")) failed\n"
-            printToStdout(Array(text.utf8))
+            try printToStdout(Array(text.utf8))
         }
         for index in 0..<count("failed") {
             let message = result.member("failed")?.element(index)?.member("error")?.member("message")?.string

@@ -28,7 +28,7 @@ struct StatsCommand: ParsableCommand {
             guard let document = try? JSONDocument(parsing: content) else { continue }
             sums.add(document.root)
             if all { continue }
-            if !json, !isFirst { printToStdout([UInt8(ascii: "\n")]) }
+            if !json, !isFirst { try printToStdout([UInt8(ascii: "\n")]) }
             isFirst = false
             try show { writer in
                 // For people a name, without commas between its digits.
@@ -47,9 +47,9 @@ struct StatsCommand: ParsableCommand {
     private func show(_ members: (inout JSONWriter) -> Void) throws {
         var writer = JSONWriter()
         writer.object { members(&$0) }
-        if json { return printToStdout(writer.bytes + [UInt8(ascii: "\n")]) }
+        if json { return try printToStdout(writer.bytes + [UInt8(ascii: "\n")]) }
         let document = try JSONDocument(parsing: writer.bytes)
-        printToStdout(Array(SingleRequest.fields(of: document.root).utf8))
+        try printToStdout(Array(SingleRequest.fields(of: document.root).utf8))
     }
 }
 

@@ -45,13 +45,13 @@ def run(context: Context) -> list[Row]:
     elif early:
         note = "the server did not read on while the download waited"
     work = f"{callers:,} requests for one URL at once"
-    first = Row("T12", work, float(ours), unit="hits", target="exactly 1", met=ours == 1)
+    first = Row("T12", work, float(ours), unit="downloads", target="exactly 1", met=ours == 1)
     rows = [first.doubt(note) if note else first]
     for name, yardstick in _yardsticks(context, body, callers).items():
         if isinstance(yardstick, str):
             rows.append(missing("T12", f"{work}, v. {name}", yardstick))
         else:
-            rows.append(Row("T12", work, float(ours), float(yardstick()), name, "hits"))
+            rows.append(Row("T12", work, float(ours), float(yardstick()), name, "downloads"))
     return rows
 
 

@@ -96,6 +96,37 @@ struct GetCommandTests {
         #expect(try run("$HALCYON get --json -", input: list).lines.count == 3)
     }
 
+    @Test func linesOfAListMayHaveBlanksAroundThemAndTheLineEndsOfOtherSystems() throws {
+        defer { web.stop() }
+        let list = "\u{FEFF}\(web.url("/png-rgb.png"))\r\n \t\(web.url("/jpeg-photo.jpg")) \t\r\n"
+        let got = try run("$HALCYON get -", input: list)
+        #expect(got.status == 0 && text(got).split(separator: "\n").count == 2, "\(got.errors)")
+    }
+
+    @Test func formatsAreNamedAsInFileNamesToo() throws {
+        defer { web.stop() }
+        for name in ["jpg", "JPEG", "Jpg"] {
+            let got = try run("$HALCYON get --json --format \(name) $WEB/png-rgb.png")
+            #expect(try got.lines.first?["format"]?.string == "jpeg", "\(got.errors)")
+        }
+        #expect(try run("$HALCYON ls --format jpg --json").lines.count == 1)
+    }
+
+    @Test func severalImagesDoNotGoIntoOneName() throws {
+        defer { web.stop() }
+        let got = try run("$HALCYON get -o both.png $WEB/png-rgb.png $WEB/jpeg-photo.jpg")
+        #expect(got.status == 1 && got.errors.contains("both.png is the name of one image, and there are 2"))
+        #expect(!FileManager.default.fileExists(atPath: scratch.path + "/both.png") && web.requests.isEmpty)
+        #expect(try run("$HALCYON get -o both $WEB/png-rgb.png $WEB/jpeg-photo.jpg").status == 0)
+    }
+
+    @Test func framesThatAFormatHasNoPlaceForAreToldOf() throws {
+        defer { web.stop() }
+        let got = try run("$HALCYON get -o still.jpg file://\(Fixtures.folder)/gif-animated.gif")
+        #expect(
+            got.status == 0 && got.errors.contains("the format has one frame; 3 more are left out"), "\(got.errors)")
+    }
+
     /// So that `paste list <(halcyon get - < list)` puts together what belongs together.
     @Test func linesOfAListWithoutAURLHaveAnEmptyLineOfOutput() throws {
         defer { web.stop() }

@@ -103,6 +103,10 @@ class LifeTests(Case):
             stored = client.store("k", data=png(4, 4))
             self.assertTrue(os.fspath(stored).startswith(str(self.scratch / "other")))
 
+    def test_flags_in_one_text_are_refused(self) -> None:
+        with self.assertRaisesRegex(TypeError, "args is a list of flags"):
+            Client(cache_dir=self.cache, args="--offline")  # type: ignore[arg-type]
+
     def test_no_file_is_read_where_only_other_schemes_are_allowed(self) -> None:
         picture = self.scratch / "secret.png"
         picture.write_bytes(png(4, 4))

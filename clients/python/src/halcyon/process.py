@@ -57,6 +57,8 @@ def find_binary(binary: Optional[StrPath] = None) -> str:
 
 def flags(schemes: Union[str, Sequence[str], None], args: Sequence[str]) -> List[str]:
     """The flags of the server for what a client was given."""
+    if isinstance(args, str):
+        raise TypeError("args is a list of flags, such as [%r], not one string." % args)
     if schemes is None:
         return list(args)
     names = [schemes] if isinstance(schemes, str) else schemes
