@@ -23,7 +23,7 @@ def report(packages: Dict[str, Path], build: Path) -> List[str]:
     be compared.
     """
     with tempfile.TemporaryDirectory(prefix="halcyon-start-") as place:
-        programs = {"build": build / "halcyon"}
+        programs = {"build": (build / "halcyon").resolve()}
         for kind, package in packages.items():
             if kind in INSTALLERS and (kind != "deb" or shutil.which("dpkg-deb")):
                 root = Path(place, kind)

@@ -37,17 +37,20 @@ class Made:
             self.folder = self.again = Path(given).resolve()
             return
         odd = {**os.environ, "TZ": "Asia/Kathmandu", "LC_ALL": "C", "PYTHONHASHSEED": "7", "HOME": self._folder.name}
-        runs = [self._make(self.folder, "022", dict(os.environ)), self._make(self.again, "077", odd)]
+        near = Path(os.path.relpath(BINARIES))
+        runs = [self._make(self.folder, "022", dict(os.environ)), self._make(self.again, "077", odd, near)]
         for run in runs:
             self.printed, _ = run.communicate()
             if run.returncode != 0:
                 raise AssertionError(self.printed)
 
     @staticmethod
-    def _make(folder: Path, mask: str, environment: Dict[str, str]) -> "subprocess.Popen[str]":
+    def _make(
+        folder: Path, mask: str, environment: Dict[str, str], binaries: Path = BINARIES
+    ) -> "subprocess.Popen[str]":
         command = f'umask {mask}; exec "$0" --toolchain --binaries "$1" "$2"'
         return subprocess.Popen(
-            ["sh", "-c", command, str(ROOT / ".ci/package"), str(BINARIES), str(folder)],
+            ["sh", "-c", command, str(ROOT / ".ci/package"), str(binaries), str(folder)],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
