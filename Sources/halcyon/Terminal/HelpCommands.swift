@@ -20,7 +20,9 @@ struct CompletionsCommand: ParsableCommand {
             let names = CompletionShell.allCases.map(\.rawValue).joined(separator: ", ")
             throw ValidationError("There are completions for \(names)\(name.map { ", not for \($0)" } ?? "").")
         }
-        try printToStdout(Array((HalcyonCommand.completionScript(for: known) + "\n").utf8))
+        let generated = HalcyonCommand.completionScript(for: known)
+        let script = known == .bash ? BashCompletions.script(of: generated) : generated
+        try printToStdout(Array((script + "\n").utf8))
     }
 }
 

@@ -289,12 +289,13 @@ struct CommandTests {
     @Test func valuesAreCompletedToo() throws {
         defer { web.stop() }
         _ = try run("$HALCYON get --key first $WEB/png-rgb.png && $HALCYON get --key other $WEB/png-rgb.png")
-        func completions(_ words: [String]) throws -> [String] {
+        /// - Parameter line: The line, where bash makes several words of one.
+        func completions(_ words: [String], _ line: String? = nil) throws -> [String] {
             let list = words.map { "'\($0)'" }.joined(separator: " ")
             let script = """
-                . ./completions; COMP_WORDS=(\(list)); COMP_CWORD=\(words.count - 1); COMP_LINE="${COMP_WORDS[*]}"
+                . ./completions; COMP_WORDS=(\(list)); COMP_CWORD=\(words.count - 1); COMP_LINE='\(line ?? words.joined(separator: " "))'
                 COMP_POINT=${#COMP_LINE}
-                _halcyon halcyon "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"; printf '%s\\n' "${COMPREPLY[@]}"
+                _halcyon_whole_words halcyon "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"; printf '%s\\n' "${COMPREPLY[@]}"
                 """
             overwrite(scratch.path + "/script", ascii(script))
             let folder = URL(fileURLWithPath: ServerProcess.binary).deletingLastPathComponent().path
@@ -311,6 +312,15 @@ struct CommandTests {
                 "first", "other",
             ])
         #expect(try completions(["halcyon", "info", "fi"]) == ["first"])
+        // Bash ends words at : and =, and replaces the last of them.
+        _ = try run("$HALCYON get --key 'https://a.b/c?d=1' $WEB/png-rgb.png")
+        for (words, rest) in [
+            (["https"], "https://a.b/c?d=1"), (["https", ":"], "//a.b/c?d=1"), (["https", ":", "//a"], "//a.b/c?d=1"),
+            (["https", ":", "//a.b/c?d", "="], "1"),
+        ] {
+            #expect(
+                try completions(["halcyon", "info"] + words, "halcyon info " + words.joined()) == [rest], "\(words)")
+        }
     }
 
     @Test func completionsAndManualAreMadeFromTheCommands() throws {
