@@ -224,9 +224,7 @@ struct ImageReply: WireObject {
     func write(to writer: inout JSONWriter) {
         guard image.cacheType == .memory, isPlain else {
             // The text is only stored for an image that is requested again; for others it is not worth the memory.
-            return writer.object { writer in
-                for field in Self.fields { field.write(self, &writer) }
-            }
+            return writer.object { Self.fields.write(self, to: &$0) }
         }
         let runs = StableRuns.of(self)
         writer.object { writer in
@@ -261,33 +259,45 @@ struct StoreReply: WireObject {
         "required": ["memory", "disk"],
     ]
 
-    static let fields: [WireField<StoreReply>] =
-        (ImageReply.imageFields + [ImageReply.leased]).map { field in field.within { $0.reply } } + [
-            WireField(
-                "stored",
-                "The tiers that hold the image now: memory its bytes, disk its file; with a reason when nothing was stored.",
-                stored
-            ) {
-                let image = $0.reply.image
-                $1.key("stored")
-                $1.object { writer in
-                    let isOccupied = image.admission == .occupied
-                    writer.field("memory", image.admission == .kept || isOccupied && image.isHeldInMemory)
-                    writer.field("disk", image.record.path != nil)
-                    if let reason = image.notStored { writer.field("reason", reason.rawValue) }
-                }
-            },
-            WireField(
-                "reason", "Why memory does not hold the bytes, or nothing was stored.", textSchema, isOptional: true
-            ) {
-                let image = $0.reply.image
-                if image.admission == nil {
-                    $1.field("reason", "The file is large: its bytes go into memory when somebody asks for them.")
-                } else if let reason = image.admission?.reason {
-                    $1.field("reason", reason)
-                }
-            },
-        ]
+    /// The fields that it has in common with other results with an image.
+    private static let imageFields = ImageReply.imageFields + [ImageReply.leased]
+
+    private static let ownFields: [WireField<StoreReply>] = [
+        WireField(
+            "stored",
+            "The tiers that hold the image now: memory its bytes, disk its file; with a reason when nothing was stored.",
+            stored
+        ) {
+            let image = $0.reply.image
+            $1.key("stored")
+            $1.object { writer in
+                let isOccupied = image.admission == .occupied
+                writer.field("memory", image.admission == .kept || isOccupied && image.isHeldInMemory)
+                writer.field("disk", image.record.path != nil)
+                if let reason = image.notStored { writer.field("reason", reason.rawValue) }
+            }
+        },
+        WireField(
+            "reason", "Why memory does not hold the bytes, or nothing was stored.", textSchema, isOptional: true
+        ) {
+            let image = $0.reply.image
+            if image.admission == nil {
+                $1.field("reason", "The file is large: its bytes go into memory when somebody asks for them.")
+            } else if let reason = image.admission?.reason {
+                $1.field("reason", reason)
+            }
+        },
+    ]
+
+    static let fields = imageFields.map { field in field.within { $0.reply } } + ownFields
+
+    /// Writes ``fields``, without a copy of the image for each of them.
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            Self.imageFields.write(reply, to: &writer)
+            Self.ownFields.write(self, to: &writer)
+        }
+    }
 }
 
 /// The constant fields of an image as text, split at the volatile fields. Thousands of records have one: the text takes no
