@@ -160,10 +160,11 @@ package final class BlockingPool: Sendable {
     /// - Parameters:
     ///   - owner: The owner of a brief job. Brief jobs of one owner run in a row, and the work that they put off
     ///     (``Afterwards``) runs once for all of them.
-    ///   - isLong: `true` when the work grows with a file that may be large or hostile. Two threads are left to the other
-    ///     jobs, however many of these there are.
+    ///   - isLong: `true` when the work grows with a file that may be large or hostile; two threads are left to the rest.
+    ///   - isLast: `true` at the end of another job of the pool: its thread goes on with the next one, and so none is woken.
     package func submit(
-        briefFor owner: AnyObject? = nil, isLong: Bool = false, _ work: @escaping @Sendable () -> Void
+        briefFor owner: AnyObject? = nil, isLong: Bool = false, isLast: Bool = false,
+        _ work: @escaping @Sendable () -> Void
     ) {
         let ending: @Sendable () -> Void = { [self] in
             work()
@@ -173,6 +174,7 @@ package final class BlockingPool: Sendable {
             state.append(Job(work: isLong ? ending : work, owner: owner.map(ObjectIdentifier.init)), isLong: isLong)
             state.submitted += 1
         }
+        if isLast, hl_pool_slot()?.pointee == Unmanaged.passUnretained(self).toOpaque() { return }
         let call = { [self] in follow(state.withLock { $0.call() }) }
         if !Afterwards.put(off: call, for: self) { call() }
     }

@@ -81,6 +81,21 @@ import Testing
         #expect(done.withLock { $0.values.allSatisfy { $0 == 1 } })
     }
 
+    /// Also when the one that hands it on is no thread of the pool.
+    @Test(arguments: [1, 2, 8]) func whatAJobHandsOnAtItsEndIsDoneOnce(_ threads: Int) async throws {
+        let (pool, done) = (BlockingPool(threads: threads), Counter())
+        for number in 0..<500 {
+            pool.submit(isLong: number % 2 == 0) {
+                pool.submit(briefFor: pool, isLast: true) {
+                    pool.submit(isLast: true) { done.add() }
+                }
+            }
+            if number % 50 == 0 { try await eventually("so far") { done.value == number + 1 } }
+        }
+        pool.submit(isLast: true) { done.add() }
+        try await eventually("all are done") { done.value == 501 }
+    }
+
     @Test func oneThreadTakesThemInOrder() async throws {
         let pool = BlockingPool(threads: 1)
         let order = Mutex<[Int]>([])

@@ -8,13 +8,6 @@ struct LocalFile: Sendable {
 
     private var url: String { FileURL.text(path) }
 
-    /// The size, in bytes.
-    ///
-    /// - Throws: ``ImageError`` when it is not a readable regular file, or larger than ``ImageOptions/maxBytes``.
-    func size() throws(ImageError) -> Int {
-        try opened { (_, stamp) throws(ImageError) in stamp.size }
-    }
-
     /// Runs work that reads the file, on a thread of the pool; as long work unless the file is known to be small.
     func read<Value: Sendable>(
         on pool: BlockingPool, _ work: @escaping @Sendable (LocalFile) throws -> Value
@@ -66,7 +59,7 @@ struct LocalFile: Sendable {
     /// The image, read in place: it is never copied, and its record stays in memory as long as the file is unchanged.
     func image(_ key: CacheKey, in cache: ImageCache, needs: ImageNeeds, now: Int) throws(ImageError) -> ImageResult {
         let header = try header()
-        let size = try size()
+        let size = try opened { (_, stamp) throws(ImageError) in stamp.size }
         if let integrity = options.lookup.integrity, !integrity.allows(file: path) { throw Integrity.mismatch(url) }
         // A link is followed for reading, but a change of the file behind it would go unnoticed, so it is not stored.
         let stamp = FileStamp(path: path)

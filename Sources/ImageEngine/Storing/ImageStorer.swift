@@ -44,18 +44,17 @@ struct ImageStorer: Sendable {
             } catch {
                 return then(.failure(error))
             }
-            let run = { @Sendable (done: @escaping @Sendable () -> Void) in
-                store.run { result in
-                    done()
-                    then(result.map(\.stored))
-                }
-            }
             // Reading a user's file may take long: it is done first, then the bytes are stored together with others.
             let count = StorageFolder.count(of: store.content)
             guard let briefly, !given.isSmall, store.content.isInMemory, count <= BodySpool.memoryLimit,
                 engine.readAhead.take(count)
-            else { return run {} }
-            engine.pool.submit(briefFor: briefly) { run { [self] in engine.readAhead.giveBack(count) } }
+            else { return store.run { then($0.map(\.stored)) } }
+            engine.pool.submit(briefFor: briefly, isLast: true) { [self] in
+                store.run { result in
+                    engine.readAhead.giveBack(count)
+                    then(result.map(\.stored))
+                }
+            }
         }
     }
 
