@@ -80,6 +80,8 @@ final class Transfer {
     var request: DownloadRequest { prepared.request }
     var job: DownloadJob { prepared.run.job }
 
+    /// The versions of HTTP by libcurl's numbers.
+    private static let httpVersions: [(number: Int, name: String)] = [(1, "1.0"), (2, "1.1"), (3, "2"), (30, "3")]
     /// The maximum size of all headers, over all redirects, in bytes.
     static let headerLimit = 256 << 10
     /// The number of pieces of a body that are received before other transfers have their turn. libcurl reads up to a
@@ -427,7 +429,8 @@ final class Transfer {
             timing.status = status
             timing.sent = sent
             timing.firstByte = started + Int(seconds(CURLINFO_STARTTRANSFER_TIME_T) * 1e9)
-            timing.httpVersion = [1: "1.0", 2: "1.1", 3: "2", 30: "3"][hc_info_long(easy, CURLINFO_HTTP_VERSION)]
+            let version = hc_info_long(easy, CURLINFO_HTTP_VERSION)
+            timing.httpVersion = Self.httpVersions.first { $0.number == version }?.name
         }
         (timing.bytes, timing.resumedBytes, timing.headerBytes) = (bytes, resumedBytes, headerBytes)
         (timing.reached, timing.isProxied) = (reached, proxy != nil)
