@@ -99,15 +99,10 @@ public final class CodecPool: Sendable {
         let effect = state.withLock { state -> CodecSchedule.Effect? in
             if state.cancelled.remove(id) != nil { return nil }
             state.jobs[id] = job
-            return state.schedule.submit(CodecSchedule.Job(id: id, group: Self.group(job.request), cost: job.cost))
+            return state.schedule.submit(CodecSchedule.Job(id: id, group: .init(job.request), cost: job.cost))
         }
         guard let effect else { return job.continuation.resume(throwing: CancellationError()) }
         perform(effect)
-    }
-
-    /// The key that jobs share when they can run together.
-    private static func group(_ request: RenderRequest) -> String {
-        "\(request.source)\n\(request.format)\n\(request.originalFormat ?? "")\n\(request.limits)"
     }
 
     private func cancel(_ id: CodecSchedule.JobID) {

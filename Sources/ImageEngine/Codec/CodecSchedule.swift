@@ -1,3 +1,4 @@
+internal import ImageRecipes
 internal import Platform
 
 /// Decides which codec worker runs which jobs, and when workers start and end: a plain value.
@@ -18,11 +19,24 @@ struct CodecSchedule: Sendable {
         var memory = 768 << 20
     }
 
+    /// What jobs that may run together have in common.
+    struct Group: Sendable, Equatable {
+        let source: ExactText
+        let format: String
+        let originalFormat: String?
+        let limits: RenderLimits
+
+        init(_ request: RenderRequest) {
+            (source, limits) = (ExactText(request.source), request.limits)
+            (format, originalFormat) = (request.format, request.originalFormat)
+        }
+    }
+
     /// One piece of work.
     struct Job: Sendable, Equatable {
         let id: JobID
         /// The group of jobs that may run together; `nil` to run alone.
-        var group: String?
+        var group: Group?
         /// The estimated number of pixel bytes.
         let cost: Int
     }

@@ -7,6 +7,7 @@ import Testing
 @testable import ImageEngine
 @testable import ImageErrors
 @testable import ImageFormats
+@testable import ImageRecipes
 @testable import Platform
 
 /// Who decodes what, and when: decided without any process.
@@ -15,6 +16,10 @@ import Testing
 
     private func schedule(workers: Int = 2, memory: Int = 100) -> CodecSchedule {
         CodecSchedule(CodecSchedule.Limits(workers: workers, idle: 10, memory: memory))
+    }
+
+    private func group(_ source: String) -> CodecSchedule.Group {
+        CodecSchedule.Group(RenderRequest(source: source, format: "png", outputs: []))
     }
 
     @Test func theFirstJobStartsAWorkerAndASecondOneWhileThatIsBusy() {
@@ -74,15 +79,21 @@ import Testing
         var schedule = schedule(workers: 1)
         _ = schedule.submit(Job(id: 1, cost: 1))
         _ = schedule.next(1, at: 0)
-        for id in 2...11 { _ = schedule.submit(Job(id: UInt64(id), group: id == 3 ? "b" : "a", cost: 1)) }
+        for id in 2...11 { _ = schedule.submit(Job(id: UInt64(id), group: group(id == 3 ? "b" : "a"), cost: 1)) }
         #expect(schedule.next(1, at: 1).step == .run([2, 4, 5, 6, 7, 8, 9, 10]))
         #expect(schedule.next(1, at: 2).step == .run([3]))
         #expect(schedule.next(1, at: 3).step == .run([11]))
     }
 
+    @Test func sourcesThatOnlyLookTheSameAreNotDoneTogether() {
+        let (composed, decomposed) = (group("/caf\u{E9}.png"), group("/cafe\u{301}.png"))
+        #expect(composed != decomposed)
+        #expect(composed == group("/caf\u{E9}.png"))
+    }
+
     @Test func aCancelledJobIsDroppedOrGivenUpUnlessOthersAreDoneAlong() {
         var schedule = schedule(workers: 1)
-        for id in 1...4 { _ = schedule.submit(Job(id: UInt64(id), group: id < 3 ? "a" : nil, cost: 1)) }
+        for id in 1...4 { _ = schedule.submit(Job(id: UInt64(id), group: id < 3 ? group("a") : nil, cost: 1)) }
         #expect(schedule.next(1, at: 0).step == .run([1, 2]))
         #expect(schedule.cancel(3) == .dropped)
         #expect(schedule.cancel(3) == .nothing)
@@ -137,7 +148,7 @@ import Testing
             case 0...2:
                 id += 1
                 costs[id] = Int.random(in: 1...130, using: &random)
-                let group = Bool.random(using: &random) ? "\(Int.random(in: 0...2, using: &random))" : nil
+                let group = Bool.random(using: &random) ? group("\(Int.random(in: 0...2, using: &random))") : nil
                 take(schedule.submit(CodecSchedule.Job(id: id, group: group, cost: costs[id] ?? 1)))
             case 3:
                 if id > 0, schedule.cancel(UInt64.random(in: 1...id, using: &random)) == .dropped { dropped.insert(0) }
