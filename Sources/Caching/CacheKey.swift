@@ -98,11 +98,12 @@ public struct CacheKey: Hashable, Sendable {
 
     /// The text after the last dot of the last part of the key's path; neither query nor fragment counts.
     private var rawExtension: String {
-        var path = key[...]
-        if let end = path.firstIndex(where: { $0 == "?" || $0 == "#" }), path.contains("://") { path = path[..<end] }
-        let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return "" }
-        return String(name[name.index(after: dot)...])
+        var name = key.utf8[...]
+        let end = name.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+        if let end, key.contains("://") { name = name[..<end] }
+        if let slash = name.lastIndex(of: UInt8(ascii: "/")) { name = name[slash...].dropFirst() }
+        guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return "" }
+        return String(decoding: name[dot...].dropFirst(), as: UTF8.self)
     }
 }
 

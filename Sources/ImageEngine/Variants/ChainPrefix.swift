@@ -35,7 +35,11 @@ struct ChainPrefix: Equatable {
         var recipe = whole
         recipe.processors = Array(whole.processors.prefix(count))
         recipe.serializer = serializer
-        guard !recipe.isEmpty, mayBeWhole || recipe.identifier != whole.identifier else { return nil }
+        // With all processors it is the whole chain, unless its file is another one.
+        func isWhole() -> Bool {
+            count == whole.processors.count && (serializer?.identifier ?? "") == (whole.serializer?.identifier ?? "")
+        }
+        guard !recipe.isEmpty, mayBeWhole || !isWhole() else { return nil }
         self.recipe = recipe
         var rest = whole
         // A format set in the prefix still applies to the result.

@@ -12,13 +12,16 @@ struct VariantMaker: Sendable {
 
     /// The stored made image.
     ///
-    /// - Parameter original: The original that it must have been made from, when known; a request that may have the
-    ///   original may have the made image too.
-    private func made(_ request: ImageRequest, from original: Original? = nil) async throws -> ImageResult? {
+    /// - Parameters:
+    ///   - original: The original that it must have been made from, when known; a request that may have the original may
+    ///     have the made image too.
+    ///   - key: The key of what is made of it.
+    private func made(
+        _ request: ImageRequest, from original: Original? = nil, key: CacheKey? = nil
+    ) async throws -> ImageResult? {
         let (cache, options) = (request.cache, request.options)
         if options.lookup.forceRefresh { return nil }
-        let keys =
-            original.map { [madeKey(of: $0, request)] } ?? engine.lookup.madeKeys(request.resource, options)
+        let keys = key.map { [$0] } ?? engine.lookup.madeKeys(request.resource, options)
         if try engine.lookup.lacks(keys, in: cache) { return nil }
         var looking = options
         looking.lookup.integrity = nil
@@ -102,7 +105,7 @@ struct VariantMaker: Sendable {
         isOfExpired: Bool
     ) async throws -> ImageResult {
         // Another job may have made it since the last look-up.
-        if let found = try await made(request, from: original) { return found }
+        if let found = try await made(request, from: original, key: key.key) { return found }
         func make(_ base: Original) async throws -> ImageResult {
             try await ImageStorer(engine: engine).storeLoaded(
                 try await Renderer(engine: engine).rendered(
