@@ -97,9 +97,16 @@ package struct URLOrigin: Hashable, Sendable {
         let rest = url.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst()
         guard rest.starts(with: "//".utf8) else { return nil }
         let start = rest.index(rest.startIndex, offsetBy: 2)
-        let end = rest[start...].firstIndex { "/?#\\".utf8.contains($0) } ?? rest.endIndex
+        let end = rest[start...].firstIndex(where: endsAuthority) ?? rest.endIndex
         let authority = url[start..<end]
         guard let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")) else { return (scheme, authority) }
         return (scheme, authority[authority.utf8.index(after: at)...])
+    }
+
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "\\"): true
+        default: false
+        }
     }
 }

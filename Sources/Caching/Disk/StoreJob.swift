@@ -199,8 +199,8 @@ private struct StoreJob: Sendable {
             try writer.remove(other.number)
             (old, isThere) = (nil, false)
         }
-        if let old, old.name == name {
-            let oldPath = disk.folder.blob(old.fileName)
+        let oldPath = old.map { disk.folder.blob($0.fileName) }
+        if let old, let oldPath, old.name == name {
             if let stamp = try FileStamp.existing(oldPath), stamp.modified == old.modified, stamp.size == old.byteCount
             {
                 if !request.overwrites, !disk.isExpired(old) {
@@ -223,20 +223,22 @@ private struct StoreJob: Sendable {
         if let twin { if isShared { row.allocated = twin.allocated } else { row.content = row.number } }
         let evicted = try disk.evictor.makeRoom(
             for: row, isShared: isShared, replacing: old, limit: configuration.bytesLimit, writer)
-        let placed = try place(at: row.fileName, replaces: old?.fileName == row.fileName, writer)
-        if old?.fileName == row.fileName, disk.lending.isLent(row.number) {
+        var path = disk.folder.blob(row.fileName)
+        let placed = try place(at: path, replaces: oldPath == path, writer)
+        if oldPath == path, disk.lending.isLent(row.number) {
             // Lent while its file was replaced: whoever comes later sees the new one.
-            disk.folder.takeBack(placed, draft, from: disk.folder.blob(row.fileName))
+            disk.folder.takeBack(placed, draft, from: path)
             row.fileExtension = try freeExtension()
-            _ = try place(at: row.fileName, replaces: false, writer)
+            path = disk.folder.blob(row.fileName)
+            _ = try place(at: path, replaces: false, writer)
         }
         // Before others can see the entry, or they might take it out first.
         lend()
         try writer.put(row, metadata: request.metadata, isNew: !isThere)
-        let record = disk.record(request.key, row, disk.folder.blob(row.fileName), draft.stamp)
+        let record = disk.record(request.key, row, path, draft.stamp)
         var commit = Commit(
             stored: Stored(record: record, isNew: true), evicted: evicted, leavesFiles: !evicted.isEmpty)
-        if let old, old.fileName != row.fileName {
+        if let old, oldPath != path {
             try disk.evictor.leave(old, writer)
             (commit.leavesFiles, commit.replaced) = (true, old)
         }
@@ -276,8 +278,8 @@ private struct StoreJob: Sendable {
     }
 
     /// Gives the draft its name, within a transaction; if that fails, all is as it was.
-    private func place(at fileName: String, replaces: Bool, _ writer: IndexWriter) throws -> StorageFolder.Placement {
-        let (folder, draft, path) = (disk.folder, draft, disk.folder.blob(fileName))
+    private func place(at path: String, replaces: Bool, _ writer: IndexWriter) throws -> StorageFolder.Placement {
+        let (folder, draft) = (disk.folder, draft)
         let placed = try folder.place(draft.path, at: path, replaces: replaces)
         writer.onFailure { folder.takeBack(placed, draft, from: path) }
         return placed
@@ -338,7 +340,7 @@ private struct StoreJob: Sendable {
                 if old.fileName != fileName { try disk.evictor.leave(old, writer) }
                 try writer.remove(old.number)
             }
-            if same == nil { _ = try place(at: fileName, replaces: FileStamp(path: path) != nil, writer) }
+            if same == nil { _ = try place(at: path, replaces: FileStamp(path: path) != nil, writer) }
             try writer.leave(
                 fileName, bytes: draft.stamp.size, until: disk.clock.now + disk.lending.rest(of: name.rowNumber))
             return path
