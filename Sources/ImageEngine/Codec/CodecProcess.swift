@@ -79,8 +79,12 @@ struct CodecProcess: ~Copyable {
     /// The environment of the process: no settings, no proxies, no secrets.
     private static let environment: [String] = {
         let names: [String] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIPSHOME"]
-        return names.compactMap { (name: String) -> String? in getenv(name).map { "\(name)=\(String(cString: $0))" } }
+        return [hugePages]
+            + names.compactMap { (name: String) -> String? in getenv(name).map { "\(name)=\(String(cString: $0))" } }
     }()
+
+    /// Has glibc ask for huge pages where it maps large blocks, as for decoded pixels. Systems without them ignore it.
+    private static let hugePages = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"
 
     private static func sentence(_ code: Int32) -> String { "\(String(cString: strerror(code)))." }
 
