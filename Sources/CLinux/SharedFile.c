@@ -59,10 +59,11 @@ static int mend(struct part *part, uintptr_t address) {
     off_t end = part->offset + (off_t)part->size;
     int is_there = stat(part->file.path, &status) == 0 && status.st_dev == part->device && status.st_ino == part->inode;
     if (is_there && status.st_size < end) {
-        // Told before there are zeros to be read, unless the first page is gone too: nobody takes them for the content.
+        // Told before there are zeros to be read, unless the first page is gone too: nobody takes them for the content. And
+        // afterwards, for it may have been cut, and mended by another process, once more in between.
         if (status.st_size > 0) hl_note_loss(&part->file);
         if (truncate(part->file.path, end) == 0) {
-            if (status.st_size == 0) hl_note_loss(&part->file);
+            hl_note_loss(&part->file);
             return 1;
         }
     }

@@ -26,6 +26,10 @@ enum {
     first_pages = 136,
     table = 16384,
     places = 8192,
+    part_size = 32768,
+    /// The locks of one who writes, and of one who copies pages from the log to the file.
+    write_lock = 0,
+    copy_lock = 3,
     /// What the log has before its first frame, and each frame before its page.
     log_header = 32,
     frame_header = 24,
@@ -43,6 +47,8 @@ struct extra {
     int part_count;
     /// 1 when these can be written.
     int is_writable;
+    /// 1 while the lock for writing is held.
+    int is_writing;
     /// The generation of the index when it was first mapped, and when the lock for writing was taken.
     uint64_t opened, locked;
 };
@@ -59,13 +65,41 @@ static char *first(const struct extra *extra) { return extra->part_count > 0 ? e
 
 static uint64_t generation(const struct extra *extra) { return hl_generation((uint32_t *)(first(extra) + reserved)); }
 
-static int is_whole(const struct extra *extra) { return !first(extra) || generation(extra) == extra->opened; }
+/// The length of the index's file; where it is not known, more than any.
+static sqlite3_int64 length(const struct extra *own) {
+    struct stat status;
+    return stat(own->shared_path, &status) == 0 ? status.st_size : INT64_MAX;
+}
 
-int hl_sqlite_is_whole(sqlite3 *connection) {
+/// 0 when the index is shorter than the parts that are mapped: somebody cut it. What is gone of its last page reads as
+/// zeros, and the rest raises no signal until it is touched.
+static int has_size(const struct extra *own) { return length(own) >= (sqlite3_int64)own->part_count * part_size; }
+
+/// Touches the last page of each part, which notes a loss if it is gone.
+static void touch(const struct extra *own) {
+    for (int part = 0; part < own->part_count; part++) {
+        if (own->parts[part]) (void)*((volatile char *)own->parts[part] + part_size - 1);
+    }
+}
+
+static int is_whole(const struct extra *own) {
+    if (!first(own)) return 1;
+    touch(own);
+    return generation(own) == own->opened;
+}
+
+/// The same, and sees what a lookup does not pay for.
+static int is_sound(const struct extra *own) { return is_whole(own) && has_size(own); }
+
+static int is_sound_enough(sqlite3 *connection, int (*judge)(const struct extra *)) {
     sqlite3_file *file = NULL;
     int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-    return code != SQLITE_OK || !file || !is_ours(file) || is_whole(extra(file));
+    return code != SQLITE_OK || !file || !is_ours(file) || judge(extra(file));
 }
+
+int hl_sqlite_is_whole(sqlite3 *connection) { return is_sound_enough(connection, is_whole); }
+
+int hl_sqlite_is_sound(sqlite3 *connection) { return is_sound_enough(connection, is_sound); }
 
 static hl_shared_file shared_file(const struct extra *extra, void *first) {
     // Only the second header is cleared: one who writes compares the first with his own, and would go on as another.
@@ -73,7 +107,7 @@ static hl_shared_file shared_file(const struct extra *extra, void *first) {
 }
 
 /// The size that the index has by its header; 0 when the header is not valid.
-static sqlite3_int64 promised_size(const char *first, int part_size) {
+static sqlite3_int64 promised_size(const char *first) {
     uint32_t frames;
     if (!first || !first[is_set] || !first[second_header + is_set]) return 0;
     memcpy(&frames, first + frame_count, sizeof frames);
@@ -94,9 +128,10 @@ static int remember(struct extra *extra, int part, void *base) {
 
 static int map(sqlite3_file *file, int part, int size, int extends, void volatile **base) {
     struct extra *own = extra(file);
-    struct stat status;
-    sqlite3_int64 before = stat(own->shared_path, &status) == 0 ? status.st_size : 0;
-    int code = own->system->xShmMap(file, part, size, extends, base);
+    // Without making the file longer, at first: what it lacks then, it lost if it had promised it.
+    int code = own->system->xShmMap(file, part, size, 0, base);
+    int is_short = code == SQLITE_OK && !*base;
+    if (is_short && extends) code = own->system->xShmMap(file, part, size, extends, base);
     void *mapped = (void *)*base;
     int is_first = mapped && part == 0 && !first(own);
     if (is_first) own->is_writable = code == SQLITE_OK;
@@ -116,8 +151,7 @@ static int map(sqlite3_file *file, int part, int size, int extends, void volatil
     char *start = first(own);
     if (start && own->is_writable) {
         hl_shared_file shared = shared_file(own, start);
-        // Somebody cut it: it has its length again by now, but not all its content.
-        int is_cut = before < promised_size(start, size);
+        int is_cut = promised_size(start) > (is_short ? (sqlite3_int64)part * size : length(own));
         if (!is_cut) shared.seal_size = 0;
         if (is_cut || hl_load((uint32_t *)(start + reserved)) == 0) hl_note_loss(&shared);
     }
@@ -136,28 +170,54 @@ static int unmap(sqlite3_file *file, int removes) {
     return own->system->xShmUnmap(file, removes);
 }
 
-/// Locks and unlocks parts of the index; the first is for writing.
+/// Notes a loss that nobody has noted, or this connection alone.
+static void note_cut(const struct extra *own, int is_cut) {
+    hl_shared_file shared = shared_file(own, first(own));
+    if (is_cut) hl_note_loss(&shared);
+}
+
+/// What is entered in an index that loses a part meanwhile leaves it without that part: it is made again.
+static void distrust_loss(const struct extra *own) {
+    if (own->is_writing && generation(own) != own->locked) memset(first(own) + second_header, 0, header_size);
+}
+
+/// Locks and unlocks parts of the index: the first is for writing, and a checkpoint holds another while it copies pages, and
+/// counts those that it found, be it none.
 static int lock(sqlite3_file *file, int from, int count, int flags) {
     struct extra *own = extra(file);
-    char *start = from == 0 && own->is_writable && (flags & SQLITE_SHM_EXCLUSIVE) ? first(own) : NULL;
-    // What was entered in an index that lost a part meanwhile leaves it without that part: it is made again.
-    if (start && (flags & SQLITE_SHM_UNLOCK) && generation(own) != own->locked)
-        memset(start + second_header, 0, header_size);
+    int is_exclusive = own->is_writable && (flags & SQLITE_SHM_EXCLUSIVE) && first(own);
+    int writes = is_exclusive && from == write_lock, copies = is_exclusive && from == copy_lock;
+    if (writes && (flags & SQLITE_SHM_UNLOCK)) {
+        distrust_loss(own);
+        own->is_writing = 0;
+    }
+    if (copies && (flags & SQLITE_SHM_UNLOCK)) note_cut(own, !is_sound(own));
     int code = own->system->xShmLock(file, from, count, flags);
-    if (start && (flags & SQLITE_SHM_LOCK) && code == SQLITE_OK) own->locked = generation(own);
+    if (writes && (flags & SQLITE_SHM_LOCK) && code == SQLITE_OK) {
+        note_cut(own, !has_size(own));
+        own->locked = generation(own);
+        own->is_writing = 1;
+    }
     return code;
+}
+
+/// Comes between the two copies of a header that is written, the second first: the one of an index that has lost a part is
+/// not valid at any moment. Nobody notes a loss before its generation has changed, nor clears the header until then.
+static void barrier(sqlite3_file *file) {
+    extra(file)->system->xShmBarrier(file);
+    distrust_loss(extra(file));
 }
 
 /// Writes to the database file: while there is a log, only what a checkpoint has found in it by way of the index.
 static int write_file(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     struct extra *own = extra(file);
-    return is_whole(own) ? own->system->xWrite(file, bytes, count, offset) : SQLITE_IOERR_WRITE;
+    return is_sound(own) ? own->system->xWrite(file, bytes, count, offset) : SQLITE_IOERR_WRITE;
 }
 
 /// Ends a checkpoint, which then counts.
 static int sync_file(sqlite3_file *file, int flags) {
     struct extra *own = extra(file);
-    return is_whole(own) ? own->system->xSync(file, flags) : SQLITE_IOERR_FSYNC;
+    return is_sound(own) ? own->system->xSync(file, flags) : SQLITE_IOERR_FSYNC;
 }
 
 static int close_file(sqlite3_file *file) {
@@ -187,6 +247,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
     own->methods.xShmMap = map;
     own->methods.xShmUnmap = unmap;
     own->methods.xShmLock = lock;
+    own->methods.xShmBarrier = barrier;
     own->methods.xWrite = write_file;
     own->methods.xSync = sync_file;
     own->methods.xClose = close_file;

@@ -81,6 +81,31 @@ import Testing
         #expect(try disk.check().isClean)
     }
 
+    /// What is looked up by it is wrong then, and the index is not: it is not put aside, and nothing has to be found anew.
+    @Test(arguments: [136, 16384, 20000, 24576], [false, true])
+    func aSoundIndexIsNotPutAsideForAWrongIndexOfTheLog(_ place: Int, _ isCut: Bool) throws {
+        let disk = try filled()
+        disk.disk.checkIndex()
+        let other = try disk.reopened()
+        #expect(try other.record("1") != nil)
+        for number in 21...60 { try disk.store(hollowPNG(width: number, count: 500), "\(number)") }
+        let path = disk.index + "-shm"
+        if isCut {
+            #expect(truncate(path, place) == 0)
+        } else {
+            let zeros = [UInt8](repeating: 0, count: 8000)
+            let file = try Descriptor(path, O_RDWR)
+            #expect(pwrite(file.number, zeros, zeros.count, off_t(place)) == zeros.count)
+        }
+        for disk in [other, disk] { _ = try disk.check() }
+        #expect(FileStamp(path: disk.index + ".damaged") == nil)
+        for disk in [other, disk] {
+            disk.disk.checkIndex()
+            #expect(try disk.disk.totals().count == 60)
+            #expect(try disk.check().isClean)
+        }
+    }
+
     @Test func whatTheIndexItselfWritesIsNoReasonForACheck() throws {
         let disk = try filled()
         disk.disk.checkIndex()

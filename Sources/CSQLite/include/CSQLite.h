@@ -16,6 +16,10 @@ int hl_sqlite_prepare(void);
 /// connection must be closed: it does not write to the database file any more.
 int hl_sqlite_is_whole(sqlite3 *connection);
 
+/// The same, and also 0 when the end of the memory is cut off, of which nothing has been touched yet; for what costs more
+/// than a lookup.
+int hl_sqlite_is_sound(sqlite3 *connection);
+
 /// Compares the index of the write-ahead log with the log: SQLite itself never does, and reads old pages where the index is
 /// wrong. Called in a transaction that writes nothing, under the lock for writing. Returns 0 when they disagree; then the
 /// index has lost something for all connections (see hl_sqlite_is_whole) and is made again by the next one. O(n) in the

@@ -182,17 +182,18 @@ final class CacheIndex: Sendable {
         let end = deadline()
         do {
             return try readingOnce(or: missing, until: end, &damaged, body)
-        } catch let failure as Failure where failure.isCorruption || failure.isForeign || failure.isFault {
+        } catch let first as Failure where first.isCorruption || first.isForeign || first.isFault {
+            var failure = first
             close(reader)
             // A fault of the moment is over when it is opened anew, and is no reason to give up what is there.
-            if !failure.isForeign,
-                let value = try? readingOnce(or: missing, until: end, &damaged, body)
-            {
-                return value
+            if !failure.isForeign {
+                do { return try readingOnce(or: missing, until: end, &damaged, body) } catch let again as Failure {
+                    failure = again
+                }
             }
             // What connections of a process share goes with the last of them.
             if failure.isFault { closeAll() } else { close(reader) }
-            if !failure.isForeign { try putAside(damaged, after: failure) }
+            if !failure.isForeign, !failure.isOlder { try putAside(damaged, after: failure) }
         } catch let failure as Failure where failure.isUnopened {
             // Perhaps another process is just putting a damaged index aside: looked at again when that is done.
             _ = lock()
@@ -268,7 +269,12 @@ final class CacheIndex: Sendable {
         {
             // What connections of a process share goes with the last of them.
             if failure.isFault || failure.isForeign { closeAll() } else { close(survey) }
-            if failure.isCorruption { try putAside(found, after: failure) }
+            if failure.isCorruption {
+                // The same.
+                do { return try surveyingOnce(until: end, body) } catch let again as Failure where again.isCorruption {
+                    try putAside(found, after: again)
+                }
+            }
             // A write makes it or upgrades it, and waits for the lock while another process puts a damaged one aside. One
             // that has what was there before in its memory would not.
             try write { _ in }
@@ -283,7 +289,7 @@ final class CacheIndex: Sendable {
             let inode = try files.inode
             if let open = slot, open.inode == inode, open.isCurrent(files.path) {
                 open.waitsUntil = end
-                return try open.checked(body)
+                return try open.checked(thoroughly: true, body)
             }
             slot = nil
             try folder.claim()
@@ -291,7 +297,7 @@ final class CacheIndex: Sendable {
             prepareOpening()
             let fresh = try IndexReader(path: files.path, clock: clock, waitsUntil: end)
             if !fresh.isAlone { slot = fresh }
-            return try fresh.checked(body)
+            return try fresh.checked(thoroughly: true, body)
         }
     }
 
@@ -414,13 +420,45 @@ final class CacheIndex: Sendable {
     /// Under the lock between processes, and only if the index is still the damaged one: another process may have begun a
     /// new one meanwhile.
     ///
-    /// - Throws: `failure` if the files cannot be read at all: that says nothing about their content.
+    /// - Parameter failure: What a connection found that was opened to look again.
+    /// - Throws: `failure` if it says nothing about the content of the files, or they cannot be read at all.
     private func putAside(_ damaged: UInt64?, after failure: Failure) throws {
-        if failure.isFault, !failure.isCutOff { throw failure }
-        guard files.areReadable else { throw failure }
-        guard let lock = lock(), let damaged, try files.inode == damaged else { return }
-        files.putAside()
-        withExtendedLifetime(lock) {}
+        guard failure.isCorruption || failure.isForeign || failure.isCutOff else { throw failure }
+        try withoutConnections {
+            guard files.areReadable else { throw failure }
+            guard let lock = lock(), let damaged, try files.inode == damaged else { return }
+            if try !memoryIsTrue() { throw Failure.cutMemory }
+            files.putAside()
+            withExtendedLifetime(lock) {}
+        }
+    }
+
+    /// Closes all connections, and keeps others from being opened while `body` runs. To close a file that was read gives up
+    /// all locks that the process has on it, those of open connections too; another process would take itself for the last.
+    private func withoutConnections(_ body: () throws -> Void) throws {
+        try writer.withLock { slot in
+            slot = nil
+            try reader.withLock { slot in
+                slot = nil
+                readable.store(false, ordering: .relaxed)
+                try survey.withLock { slot in
+                    slot = nil
+                    try body()
+                }
+            }
+        }
+    }
+
+    /// `false` when the memory that processes share contradicts SQLite's log, and what was read by it was not so: somebody has
+    /// cut its file.
+    private func memoryIsTrue() throws -> Bool {
+        let answer = Result { () throws -> Bool in
+            let database = try SQLiteDatabase(path: files.path, creates: false, waitsUntil: deadline())
+            try database.execute("BEGIN IMMEDIATE")
+            return database.checksLogIndex()
+        }
+        if case .failure(let failure as Failure) = answer, failure.isBusy || failure.isCutMemory { throw failure }
+        return (try? answer.get()) ?? true
     }
 
     /// The lock of ``IndexFiles/lock(waiting:)``, waited for as long as is worth it now.

@@ -33,10 +33,16 @@ final class IndexReader: IndexReading {
         try IndexSchema.check(database)
     }
 
-    /// Runs `body`, and throws if it may have read what is not so; see ``SQLiteDatabase/checkMemory()``.
-    func checked<Value>(_ body: (IndexReader) throws -> Value) throws -> Value {
-        let value = try body(self)
-        try connection.database.checkMemory()
+    /// Runs `body`, and throws if it may have read what is not so, whatever it found; see ``SQLiteDatabase/checkMemory()``.
+    ///
+    /// - Parameter thoroughly: See ``SQLiteDatabase/checkMemory(thoroughly:)``.
+    func checked<Value>(thoroughly: Bool = false, _ body: (IndexReader) throws -> Value) throws -> Value {
+        let value: Value
+        do { value = try body(self) } catch {
+            try connection.database.checkMemory()
+            throw error
+        }
+        try connection.database.checkMemory(thoroughly: thoroughly)
         if find.wasPreparedAnew { try IndexSchema.check(connection.database) }
         return value
     }

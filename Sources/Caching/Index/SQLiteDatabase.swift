@@ -26,8 +26,8 @@ final class SQLiteDatabase {
         var isFull: Bool { kind == SQLITE_FULL || isFault && system == ENOSPC }
         /// The file, or one beside it, is shorter than it was.
         var isCutOff: Bool { code == SQLITE_IOERR | 2 << 8 }
-        /// The file of the memory that connections share was shorter than that.
-        var isCutMemory: Bool { self == .cutMemory }
+        /// The file of the memory that connections share was shorter than that, or is not at its place any more.
+        var isCutMemory: Bool { code == Self.cutMemory.code }
         static let cutMemory = Failure(
             code: SQLITE_IOERR | 21 << 8, message: "index.sqlite-shm was cut short by another program; try again")
         /// The connection is of no use any more.
@@ -135,7 +135,11 @@ final class SQLiteDatabase {
 
     /// Distrusts what has been read since this was last asked if the memory that the connection shares with other processes
     /// lost something: somebody cut its file short. The connection is of no use then.
-    func checkMemory() throws(Failure) { if hl_sqlite_is_whole(handle) == 0 { throw .cutMemory } }
+    ///
+    /// - Parameter thoroughly: See `hl_sqlite_is_sound`.
+    func checkMemory(thoroughly: Bool = true) throws(Failure) {
+        if (thoroughly ? hl_sqlite_is_sound(handle) : hl_sqlite_is_whole(handle)) == 0 { throw .cutMemory }
+    }
 
     /// `false` when the memory that the connection shares with others turns out to contradict the log; then
     /// ``checkMemory()`` throws too. Called in a transaction for writing that has written nothing.
@@ -173,7 +177,7 @@ final class SQLiteDatabase {
             _ = try database.number("PRAGMA user_version")
             return database
         } catch {
-            guard error.isUnwritable, FileStamp(path: path) != nil else { throw error }
+            guard error.isUnwritable, !error.isCutMemory, FileStamp(path: path) != nil else { throw error }
             // A log that cannot be looked at may hold the latest changes.
             guard let log = try? FileStamp.existing(path + "-wal")?.size ?? 0 else { throw error }
             let hasLog = log > 0
@@ -241,7 +245,7 @@ extension SQLiteDatabase.Failure {
     /// The failure of the last call of a connection.
     init(_ code: Int32, of connection: OpaquePointer?) {
         // Whatever it says then.
-        if let connection, hl_sqlite_is_whole(connection) == 0 {
+        if let connection, hl_sqlite_is_sound(connection) == 0 {
             self = .cutMemory
             return
         }
