@@ -59,17 +59,20 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "RemoteStorage",
+            dependencies: ["CCurl", "Downloading", "HTTPSemantics", "ImageErrors", "Platform"], swiftSettings: settings),
+        .target(
             name: "ImageEngine",
             dependencies: [
                 "Caching", "CLinux", "Downloading", "HTTPSemantics", "ImageErrors", "ImageFormats", "ImageRecipes",
-                "Platform",
+                "Platform", "RemoteStorage",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .target(
             name: "ImageServer",
             dependencies: [
-                "JSONRPC", "ImageEngine", "ImageRecipes", "Platform",
+                "JSONRPC", "ImageEngine", "ImageRecipes", "Platform", "RemoteStorage",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -80,7 +83,7 @@ let package = Package(
             name: "halcyon",
             dependencies: [
                 "CCodings", "CCurl", "CLinux", "DownloadRecording", "HTTPSemantics", "ImageServer", "JSONRPC",
-                "ImageEngine", "MCP", "Platform", "Terminal",
+                "ImageEngine", "MCP", "Platform", "RemoteStorage", "Terminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -127,6 +130,12 @@ let package = Package(
             dependencies: [
                 "Downloading", "DownloadRecording", "HTTPSemantics", "ImageErrors", "Platform", "TestSupport",
                 "CTestSupport",
+            ],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "RemoteStorageTests",
+            dependencies: [
+                "CTestSupport", "Downloading", "HTTPSemantics", "Platform", "RemoteStorage", "TestSupport",
             ],
             swiftSettings: testSettings),
         .testTarget(

@@ -25,7 +25,7 @@
     X(curl_multi_add_handle) X(curl_multi_remove_handle) X(curl_multi_setopt) X(curl_multi_perform) \
     X(curl_multi_poll) X(curl_multi_wakeup) X(curl_multi_info_read) X(curl_url) X(curl_url_cleanup) \
     X(curl_url_set) X(curl_url_get) X(curl_free) X(curl_easy_pause) \
-    X(curl_multi_cleanup) X(curl_version)
+    X(curl_multi_cleanup) X(curl_version) X(curl_easy_perform) X(curl_easy_send) X(curl_easy_recv)
 
 static struct {
 #define DECLARE(name) __typeof__(&name) name;
@@ -186,6 +186,20 @@ int hc_joins(int socket, int near_port, const char *far_address, int far_port) {
 int hc_has_input(int socket) {
     char byte;
     return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+CURLcode hc_easy_perform(CURL *easy) { return curl.curl_easy_perform(easy); }
+CURLcode hc_send(CURL *easy, const void *bytes, size_t size, size_t *count) {
+    *count = 0;
+    return curl.curl_easy_send(easy, bytes, size, count);
+}
+CURLcode hc_receive(CURL *easy, void *bytes, size_t size, size_t *count) {
+    *count = 0;
+    return curl.curl_easy_recv(easy, bytes, size, count);
+}
+int hc_active_socket(CURL *easy) {
+    curl_socket_t socket = CURL_SOCKET_BAD;
+    curl.curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket);
+    return socket;
 }
 CURLcode hc_resume(CURL *easy) { return curl.curl_easy_pause(easy, CURLPAUSE_CONT); }
 long hc_info_long(CURL *easy, CURLINFO info) {

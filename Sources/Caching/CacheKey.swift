@@ -136,6 +136,13 @@ extension CacheKey {
         return own
     }
 
+    /// The entry of a user by its digest.
+    func belonging(toPartition partition: String) -> CacheKey {
+        var own = self
+        own.partition = partition
+        return own
+    }
+
     /// The entry of the same user for another key or other processors.
     package func sameUser(as other: CacheKey) -> CacheKey {
         var own = self
@@ -146,7 +153,7 @@ extension CacheKey {
 
 /// The entries that a removal means: that of one key, and others with the same text.
 package struct EntrySelection: Sendable {
-    let key: CacheKey
+    package let key: CacheKey
     /// `true` when what other processors made is meant too.
     let allVariants: Bool
     /// `true` when the entries that single users have under the key are meant too.
@@ -157,7 +164,7 @@ package struct EntrySelection: Sendable {
     }
 
     /// `true` when the entry of `other` is meant.
-    func contains(_ other: CacheKey) -> Bool {
+    package func contains(_ other: CacheKey) -> Bool {
         ExactText(other.key) == ExactText(key.key)
             && (allVariants || ExactText(other.identifier) == ExactText(key.identifier))
             && (allUsers || other.partition == key.partition)

@@ -6,6 +6,11 @@ public enum CacheType: String, Sendable, CaseIterable {
     case memory
     /// In the disk tier.
     case disk
+    /// In the tier that several machines share.
+    case remote
+
+    /// `true` for an image that this machine did not have before.
+    package var isNew: Bool { self == .none || self == .remote }
 }
 
 /// The sizes of a cache.

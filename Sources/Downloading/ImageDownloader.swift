@@ -37,6 +37,10 @@ public final class ImageDownloader: Sendable {
         public var cookieFile: String?
         /// The path of a netrc file with credentials. `nil`: none.
         public var netrc: String?
+        /// The longest time to make a connection, in seconds. `nil`: a second more than the longest wait for bytes.
+        package var connectTimeout: Double?
+        /// `true` when requests that change something go over connections that are there, and may therefore arrive twice.
+        package var repeatsChanges = false
         /// The recorder that all downloads go through. `nil`: none.
         package var recorder: (any DownloadRecorder)?
         /// The transport's settings. Tests replace the classification of addresses and the resolution of names, because
@@ -50,6 +54,7 @@ public final class ImageDownloader: Sendable {
             var settings = network
             (settings.accept, settings.userAgent, settings.netrc) = (accept, userAgent, netrc)
             (settings.policy, settings.tls) = (policy, tls)
+            (settings.connectTimeout, settings.repeatsChanges) = (connectTimeout, repeatsChanges)
             settings.proxies = ProxyTable(proxy, variable: network.variable)
             settings.cookies = cookieFile.map { CookieFile(path: $0) }
             return settings
@@ -197,6 +202,18 @@ public final class ImageDownloader: Sendable {
         let marks = transport.settings.configuredLogins(
             of: outgoing, configured: transport.settings.configured(outgoing, by: rules))
         return marks.isEmpty ? nil : marks.joined(separator: "\n")
+    }
+
+    /// `true` unless the policy refuses a URL as far as that is known without the network: by its scheme, its host, or the address
+    /// that is its host.
+    package func mayReach(_ url: String) -> Bool {
+        guard let web = try? WebURL(url), let outgoing = try? rules.rewritten(HTTPRequest(web, RequestContent())) else {
+            return false
+        }
+        let (settings, host) = (transport.settings, outgoing.url.host)
+        guard settings.policy.refusal(scheme: outgoing.url.scheme) == nil, settings.policy.refusal(host: host) == nil
+        else { return false }
+        return IPAddress(host).map { settings.policy.refusal(settings.classify($0), after: nil) == nil } ?? true
     }
 
     /// The header fields that are added to a request for `url` whose options do not name them, by lower-case names: those

@@ -16,6 +16,8 @@ package struct HTTPMetadata: Sendable, Equatable {
     var vary: [String] = []
     /// `true` when a delegate was asked about the request and added no credentials.
     package var isApproved = false
+    /// `true` when it was asked for without anything of one user, and may go to other machines.
+    package var isShareable = false
     /// `true` when it came from an alternative source and not from the one requested first.
     package var isAlternative = false
     /// The constraints of the redirects that led to it.
@@ -117,6 +119,9 @@ package struct HTTPMetadata: Sendable, Equatable {
     /// The text form of a response that was fetched with credentials that no request has.
     package static let nobodys = "r0\na0\nd0\ncno-cache\nu-"
 
+    /// Forgets the digest of the credentials: the entry belongs to their user by its name.
+    package mutating func forgetCredentials() { credentials = nil }
+
     private mutating func seal(for scope: HTTPScope) {
         let secret = scope.credentials
         let names = allVary
@@ -159,6 +164,7 @@ extension HTTPMetadata {
         if !vary.isEmpty { lines.append("v\(vary.joined(separator: ","))") }
         if isAlternative { lines.append("o") }
         if isApproved { lines.append("q") }
+        if isShareable { lines.append("x") }
         if let route {
             lines.append("l\(route.text)")
             if !route.vary.isEmpty { lines.append("w\(route.vary.sorted().joined(separator: ","))") }
@@ -183,6 +189,7 @@ extension HTTPMetadata {
         if values["s"] != nil { status = number("s") ?? 0 }
         (cacheControl, expires, vary) = (values["c"], values["e"], list("v"))
         (isAlternative, isApproved) = (values["o"] != nil, values["q"] != nil)
+        isShareable = values["x"] != nil
         route = values["l"].map { RedirectConstraints($0, vary: Set(list("w"))) }
         (salt, variant, credentials, demand) = (values["n"] ?? "", values["h"], values["u"], values["p"])
     }

@@ -60,6 +60,11 @@ public enum RequestMethod: String, Sendable, Hashable, CaseIterable {
     case get = "GET"
     case post = "POST"
     case put = "PUT"
+    /// Not one that callers choose.
+    case delete = "DELETE"
+
+    /// The methods that callers may choose.
+    public static let allCases: [RequestMethod] = [.get, .post, .put]
 }
 
 /// The credentials of a request.

@@ -1,5 +1,6 @@
 internal import CLinux
 public import Platform
+package import RemoteStorage
 
 /// The settings of an engine.
 public struct EngineConfiguration: Sendable {
@@ -17,6 +18,8 @@ public struct EngineConfiguration: Sendable {
     public var downloader = ImageDownloader.Configuration()
     /// The time between cleanings of the caches when the engine is idle, in seconds. Default: 120; 0 means never.
     public var cleanInterval = 120.0
+    /// The settings of the tier that several machines share.
+    package var remote = RemoteTier.Configuration()
     /// The settings of the codec workers, which process images.
     public var codec = CodecPool.Configuration()
     /// The clocks.

@@ -9,6 +9,8 @@ final class EngineCounts: Sendable {
     let sharedDownloads = Atomic(0)
     /// The number of downloads that wait for another process.
     let waitingClaims = Atomic(0)
+    /// The number of downloads that wait for another machine.
+    let waitingForMachines = Atomic(0)
     /// The bytes of images that were let go because their answers have to wait, since memory was last given back.
     let bytesAside = Atomic(0)
     /// The numbers of loaded images that no tier keeps.
@@ -19,6 +21,8 @@ final class EngineCounts: Sendable {
         switch type {
         case .memory: memoryHits.add(1, ordering: .relaxed)
         case .disk: diskHits.add(1, ordering: .relaxed)
+        // The tier counts them itself.
+        case .remote: break
         case .none: misses.add(1, ordering: .relaxed)
         }
     }

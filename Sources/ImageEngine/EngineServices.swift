@@ -1,4 +1,5 @@
 internal import Platform
+internal import RemoteStorage
 
 /// The services that the stages of one engine share: settings, caches, the downloader, codec workers, running jobs and
 /// counters. A stage is a value around these services.
@@ -10,6 +11,8 @@ final class EngineServices: Sendable {
     let caches: CacheRegistry
     let downloader: ImageDownloader
     let codec: CodecPool
+    /// The place of the tier that several machines share.
+    let remoteSlot: RemoteSlot
     /// Runs work that may wait for the disk.
     let pool = BlockingPool(threads: diskThreads)
     /// The work that requests share.
@@ -20,6 +23,7 @@ final class EngineServices: Sendable {
     let lookup: CacheLookup
     let changes = EventHook<ImageChange>()
     let activity = EventHook<Int>()
+    let remoteChanges = EventHook<RemoteChange>()
     /// The limit on bytes of users' files that have been read and wait to be stored together with others.
     let readAhead = Allowance(bytes: 4 << 20)
     /// The stores that are answered before they are done.
@@ -40,11 +44,15 @@ final class EngineServices: Sendable {
                 makePath: { [spool = caches.spool] in try spool.partialPath() }, resume: ResumeFolder(caches.spool),
                 names: SharedLines(caches.spool, name: "names"), observer: ScanMap()))
         scopes = RequestScopes(downloader)
+        remoteSlot = RemoteSlot(configuration, spool: caches.spool, pool: pool, changes: remoteChanges)
         lookup = CacheLookup(configuration, caches, scopes, counts)
     }
 
     /// The folder of the default cache, where large bodies are collected.
     var spool: StorageFolder { caches.spool }
+
+    /// The tier that several machines share; `nil` when there is none.
+    var remote: RemoteTier? { remoteSlot.tier }
 
     /// The time in nanoseconds, from a monotonic clock.
     var now: Int { configuration.clock.monotonic() }

@@ -1,3 +1,5 @@
+package import RemoteStorage
+
 /// Counters since the start of the process.
 public struct EngineStatistics: Sendable, Equatable {
     /// The number of images answered from memory.
@@ -31,6 +33,9 @@ public struct EngineStatistics: Sendable, Equatable {
     /// The number of loaded images that should have been stored and were not, by reason.
     public let notStored: [NotStoredReason: Int]
 
+    /// The counters of the tier that several machines share; `nil` when there is none.
+    package let remote: RemoteCounts?
+
     /// The current counters of an engine.
     init(_ engine: EngineServices) {
         let (counts, load, answers) = (engine.downloader.counts, engine.downloader.load, engine.counts.answers)
@@ -45,5 +50,6 @@ public struct EngineStatistics: Sendable, Equatable {
         damagedFiles = caches.reduce(0) { $0 + $1.disk.damageCount }
         rememberedFailures = engine.failures.count
         notStored = engine.counts.notStored.all
+        remote = engine.remote?.counts
     }
 }

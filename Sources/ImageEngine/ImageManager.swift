@@ -1,4 +1,5 @@
 internal import Platform
+package import RemoteStorage
 
 /// The engine's public interface: combines caches, downloader and codec workers.
 ///
@@ -129,9 +130,14 @@ public final class ImageManager: Sendable {
         _ given: GivenImage, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
         metadata: String? = nil, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
     ) {
+        let sharing = RemoteAccess(sharing: key, in: cache, options, services)
         ImageStorer(engine: services)
             .store(
-                given, for: key, in: cache, options: options, overwrites: overwrites, metadata: metadata, then: then)
+                given, for: key, in: cache, options: options, overwrites: overwrites, metadata: metadata
+            ) { result in
+                if let sharing, case .success(let image) = result { sharing.upload(image) }
+                then(result)
+            }
     }
 
     /// Stores the result of the options' recipe, and the image itself if the options keep originals; without a recipe,
@@ -143,9 +149,11 @@ public final class ImageManager: Sendable {
         of given: GivenImage, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
         metadata: String? = nil
     ) async throws -> ImageResult {
-        try await ImageStorer(engine: services)
+        let image = try await ImageStorer(engine: services)
             .storeVariant(
                 of: given, for: key, in: cache, options: options, overwrites: overwrites, metadata: metadata)
+        RemoteAccess(sharing: image.record.key, in: cache, options, services)?.upload(image)
+        return image
     }
 
     /// Removes an image from the chosen tiers; see ``ImageCache/remove(_:fromMemory:fromDisk:allVariants:)``.
@@ -164,11 +172,40 @@ public final class ImageManager: Sendable {
         }
     }
 
+    /// The entries whose objects a removal from the remote tier means: that of a key, and those of this machine with the same
+    /// text; all of the cache without a key. Waits for the disk.
+    public func remoteEntries(
+        of key: CacheKey? = nil, in cache: ImageCache, allVariants: Bool = false, allUsers: Bool = true
+    ) async throws -> [CacheKey] {
+        let remover = RemoteRemover(engine: services)
+        return try await surveying {
+            guard let key else { return try remover.keys(of: cache) }
+            return try remover.keys(EntrySelection(key, allVariants: allVariants, allUsers: allUsers), in: cache)
+        }
+    }
+
+    /// Removes the objects of entries from the remote tier, for all machines.
+    public func removeRemotely(_ keys: [CacheKey]) async -> RemoteRemoval {
+        await RemoteRemover(engine: services).remove(keys)
+    }
+
+    /// The settings of the remote tier in force.
+    package var remote: RemoteTier.Configuration { services.remoteSlot.configuration }
+
+    /// Uses other settings for the remote tier from now on; what has begun ends with those before.
+    package func useRemote(_ configuration: RemoteTier.Configuration) { services.remoteSlot.use(configuration) }
+
+    /// Tries whether the remote tier can be read and written; `nil` when there is none.
+    package func checkRemote() async -> RemoteCheck? { await services.remote?.check() }
+
     // MARK: Events, threads, counters
 
     /// Sets the receiver of images that a background refresh has changed, which is called from any thread; `nil`
     /// removes it.
     public func onChange(_ receiver: (@Sendable (ImageChange) -> Void)?) { services.changes.set(receiver) }
+
+    /// Sets the receiver of changes of the remote tier's breaker, which is called from any thread; `nil` removes it.
+    public func onRemoteChange(_ receiver: (@Sendable (RemoteChange) -> Void)?) { services.remoteChanges.set(receiver) }
 
     /// Sets the receiver of changes in the number of running downloads; `nil` removes it. It is called from any thread,
     /// in order, and must return at once without calling the engine.
@@ -192,6 +229,7 @@ public final class ImageManager: Sendable {
     public func flush() {
         caches.stopCleaning()
         services.unawaited.wait()
+        services.remote?.finish()
         caches.close()
     }
 

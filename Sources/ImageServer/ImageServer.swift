@@ -1,6 +1,7 @@
 public import ImageEngine
 public import JSONRPC
 internal import Platform
+internal import RemoteStorage
 internal import Synchronization
 
 /// Implements the protocol over an image engine; there is one instance per process.
@@ -84,6 +85,7 @@ public final class ImageServer: RequestHandler {
         reference.set(self)
         manager.caches.onClean { [weak self] in self?.report($0) }
         manager.onChange { [weak self] in self?.report($0) }
+        manager.onRemoteChange { [weak self] in self?.report($0) }
         manager.onActivity { [weak self] in self?.activity.change(to: $0) }
         manager.downloader.onFinish { [weak self] in self?.report($0) }
     }
@@ -179,6 +181,7 @@ public final class ImageServer: RequestHandler {
                     }
                 })
         case .ordered(let access, let work): return ordered(access, work)
+        case .orderedThen(let access, let work, let then): return ordered(access, work, then: then)
         }
     }
 
@@ -193,6 +196,28 @@ public final class ImageServer: RequestHandler {
                 work.work(call) { result in
                     Self.end(call, result)
                     order.leave(request)
+                }
+                return true
+            }
+            order.enter(request)
+        }
+    }
+
+    /// A request that is started when the order allows it, and completed when it has left that.
+    private func ordered<Value: WireResult>(
+        _ access: RequestOrder.Access, _ work: @escaping @Sendable () async throws -> Value,
+        then: @escaping @Sendable (Value) async -> Value
+    ) -> Disposition {
+        .deferred { [order] call in
+            let request = OrderedWork(access) { request in
+                guard call.isOpen else { return false }
+                Self.start(call) { _ in
+                    let value: Value
+                    do {
+                        defer { order.leave(request) }
+                        value = try await work()
+                    }
+                    return await then(value)
                 }
                 return true
             }
@@ -273,6 +298,17 @@ public final class ImageServer: RequestHandler {
                 useDownloader(sources)
             }
             return sources.downloader(manager.configuration.downloader)
+        }
+    }
+
+    /// Changes the settings of the remote tier from now on; returns the effective ones.
+    func configureRemote(_ change: SettingsChange<RemoteTier.Configuration>?) -> RemoteTier.Configuration {
+        sources.withLock { _ in
+            var settings = manager.remote
+            guard let change, !change.isEmpty else { return settings }
+            change.apply(to: &settings)
+            manager.useRemote(settings)
+            return settings
         }
     }
 

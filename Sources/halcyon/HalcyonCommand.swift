@@ -17,7 +17,7 @@ struct HalcyonCommand: ParsableCommand {
                 name: "The cache",
                 subcommands: [
                     ListCommand.self, InfoCommand.self, RemoveCommand.self, SizeCommand.self, CleanCommand.self,
-                    VerifyCommand.self, StatsCommand.self,
+                    VerifyCommand.self, StatsCommand.self, RemoteCommand.self,
                 ]),
             CommandGroup(name: "Agents", subcommands: [MCPCommand.self]),
             CommandGroup(

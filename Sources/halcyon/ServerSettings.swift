@@ -3,6 +3,7 @@ internal import Glibc
 internal import ImageEngine
 internal import ImageServer
 internal import Platform
+internal import RemoteStorage
 
 /// The settings of one run with their sources: flags come before the environment, and that before the file.
 struct ServerSettings {
@@ -32,6 +33,7 @@ struct ServerSettings {
             try add(bytes, path)
         }
         configuration.engine.codec.executable = SettingPlaces.codecBeside
+        configuration.engine.remote.environment = AWSEnvironment(environmentVariable)
         configuration = sources.configuration(configuration)
         if configuration.cacheDir == nil { configuration.cacheDir = try SettingPlaces.defaultCacheDir }
     }

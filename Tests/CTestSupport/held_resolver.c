@@ -12,14 +12,13 @@ static int is_held, waiting;
 
 void hl_hold_resolver(void) {
     pthread_mutex_lock(&mutex);
-    is_held = 1;
+    is_held++;
     pthread_mutex_unlock(&mutex);
 }
 
 void hl_release_resolver(void) {
     pthread_mutex_lock(&mutex);
-    is_held = 0;
-    pthread_cond_broadcast(&changed);
+    if (--is_held == 0) pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);
 }
 
@@ -32,11 +31,12 @@ int hl_held_resolutions(void) {
 
 // Stands before the function of the C library for everything in this process, libcurl included.
 int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **result) {
-    if (name && strcmp(name, "silent.test") == 0) {
+    int is_counted = name && strcmp(name, "silent.test") == 0;
+    if (is_counted || (name && strcmp(name, "mute.test") == 0)) {
         pthread_mutex_lock(&mutex);
-        waiting++;
+        waiting += is_counted;
         while (is_held) pthread_cond_wait(&changed, &mutex);
-        waiting--;
+        waiting -= is_counted;
         pthread_mutex_unlock(&mutex);
         return EAI_AGAIN;
     }

@@ -103,6 +103,9 @@ public struct Command: Sendable {
         return Command(status: status, output: [UInt8](output), errors: String(decoding: errors, as: UTF8.self))
     }
 
+    /// The output without the space around it.
+    public var text: String { String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines) }
+
     /// The lines of the output, each parsed.
     public var lines: [JSON] {
         get throws { try output.split(separator: UInt8(ascii: "\n")).map { try JSON(Array($0)) } }

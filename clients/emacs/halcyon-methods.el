@@ -85,6 +85,7 @@
     ("image/didChange" . "An image was answered although it was stale (stale-while-revalidate), and has been replaced since.")
     ("activity/didChange" . "Downloads have been running for a while, or have stopped: for an activity indicator.")
     ("download/didFinish" . "A transfer has succeeded or failed: one event each, however many requests shared it.")
+    ("remote/didChange" . "The remote tier is left out because it failed (open), is tried again (half-open), or is used again (closed).")
     ("log" . "A line of the log, of the level that is logged or above; at most 100 in a second."))
   "What may be listened to with `halcyon-listen', and when it comes.")
 
@@ -144,6 +145,7 @@
     (:authorization . "Credentials, sent to the host of the URL only.")
     (:scope . "A name for the user of the request, such as an account. Images loaded with credentials are kept apart by this name instead of by the credentials, and so outlast a change of token.")
     (:credentialScope . "Whether images loaded with credentials are kept apart by user (separate) or shared with everyone (shared).")
+    (:remote . "The use of the tier that several machines share: for what is nobody's own (use), not at all (skip), or for private images too (share).")
     (:delegates . "The questions that the client is asked about this download, instead of those named in initialize; an empty list for none.")
     (:redirect . "The redirects to follow: all, those to the same scheme, host and port, or none.")
     (:maxRedirects . "The largest number of redirects to follow.")
@@ -179,6 +181,7 @@
     :preloadAllAnimationData
     :progressive
     :queryDataWhenInMemory
+    :remote
     :repair
     :scaleDownLargeImages
     :stripMetadata
@@ -236,6 +239,7 @@ ARGS may have, besides those of `halcyon-request':
 `:fromMemory' Remove it from memory.
 `:fromDisk' Remove it from disk.
 `:allVariants' Remove everything made from it by processors too.
+`:remote' Remove them from the remote tier too, for all machines.
 `:options' The other options with which the image was made:
 cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.
 Returns the call; its result is a plist, RemoveResult in the protocol.
@@ -388,6 +392,7 @@ Returns the call; its result is a plist, PauseResult in the protocol.
 
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
+`:remote' Remove them from the remote tier too, for all machines.
 Returns the call; its result is a plist, ClearResult in the protocol.
 
 \(fn &rest ARGS)"
@@ -444,6 +449,16 @@ Returns the call; its result is a plist, StatsResult in the protocol.
 
 \(fn &rest ARGS)"
   (halcyon--call "stats" nil args))
+
+(defun halcyon-check-remote (&rest args)
+  "Try whether the remote tier can be read and written.
+And how far its clock is off.
+
+ARGS may have what `halcyon-request' takes.
+Returns the call; its result is a plist, RemoteCheckResult in the protocol.
+
+\(fn &rest ARGS)"
+  (halcyon--call "checkRemote" nil args))
 
 (defun halcyon-inspect (key &rest args)
   "Return everything that is known about a cached image.
@@ -520,14 +535,16 @@ Returns the call; its result is a plist, VerifyResult in the protocol.
   (halcyon--call "verify" nil args))
 
 (defun halcyon-configure (&rest args)
-  "Change the settings of a cache or of the downloader from now on.
-Settings that are left out keep their values.
+  "Change the settings of a cache.
+The downloader or the remote tier from now on; settings that are left
+out keep their values.
 
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
 `:memory' The memory tier: its settings, or whether there is one.
 `:disk' The settings of the disk tier.
 `:downloader' The settings of the downloader of all caches.
+`:remote' The settings of the remote tier of all caches.
 Returns the call; its result is a plist, ConfigureResult in the protocol.
 
 \(fn &rest ARGS)"

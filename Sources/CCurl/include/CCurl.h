@@ -61,6 +61,20 @@ void hc_set_intake(CURL *easy, hc_intake *intake);
 int hc_joins(int socket, int near_port, const char *far_address, int far_port);
 /// 1 when the socket has unread bytes; otherwise 0.
 int hc_has_input(int socket);
+/// A connection without HTTP: a handle with CURLOPT_CONNECT_ONLY, and the CURL_ERROR_SIZE bytes that it describes failures
+/// in. Any thread may use it, but only one at a time.
+typedef struct __attribute__((swift_attr("@Sendable"))) {
+    CURL *easy;
+    char *failure;
+} hc_line;
+/// Connects, while the calling thread waits.
+CURLcode hc_easy_perform(CURL *easy);
+/// Sends what can be sent without waiting; CURLE_AGAIN when that is nothing.
+CURLcode hc_send(CURL *easy, const void *bytes, size_t size, size_t *count);
+/// Receives what is there, of which there is nothing after CURLE_AGAIN; a count of 0 is the end of the connection.
+CURLcode hc_receive(CURL *easy, void *bytes, size_t size, size_t *count);
+/// The socket of a connection; -1 when there is none.
+int hc_active_socket(CURL *easy);
 /// Resumes a paused transfer; returns the result of the callbacks that it calls.
 CURLcode hc_resume(CURL *easy);
 long hc_info_long(CURL *easy, CURLINFO info);

@@ -47,6 +47,11 @@ extension EntryDetails {
             path: record.path, header: record.header, byteCount: record.byteCount,
             origin: ImageOrigin(url: record.url, etag: record.etag, lastModified: record.lastModified))
     }
+
+    /// The name of the entry; `nil` when it is not known.
+    package var cacheKey: CacheKey? {
+        key.map { CacheKey($0, identifier: processorIdentifier).belonging(toPartition: partition) }
+    }
 }
 
 /// The condition for the entries of a list.

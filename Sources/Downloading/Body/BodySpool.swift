@@ -7,7 +7,7 @@ internal import Platform
 /// cache folder is full or not writable, the body moves to a temporary file, because the image is still wanted.
 /// Confined to the receiving thread.
 package final class BodySpool {
-    /// The maximum size of a body in memory, in bytes.
+    /// The usual maximum size of a body in memory, in bytes.
     package static let memoryLimit = 256 << 10
 
     /// The place of the bytes. While ``bytes`` is not empty, they are there and nowhere else.
@@ -55,7 +55,7 @@ package final class BodySpool {
     /// - Parameter expected: The size of the whole body, if known.
     package func append(_ data: UnsafeRawBufferPointer, expected: Int?) throws {
         try movingOnFailure {
-            if isInMemory, count + data.count > Self.memoryLimit { try moveToFile() }
+            if isInMemory, count + data.count > place.memoryLimit { try moveToFile() }
             try write(data, expected)
         }
         count += data.count
@@ -91,7 +91,7 @@ package final class BodySpool {
 
     private func write(_ data: UnsafeRawBufferPointer, _ expected: Int?) throws {
         if isInMemory {
-            if bytes.isEmpty, let expected { bytes.reserveCapacity(min(expected, Self.memoryLimit)) }
+            if bytes.isEmpty, let expected { bytes.reserveCapacity(min(expected, place.memoryLimit)) }
             bytes.append(contentsOf: data)
         } else if pending.count + data.count < Self.pieceSize {
             pending.append(contentsOf: data)

@@ -11,6 +11,8 @@ package struct SpoolPlace: Sendable {
     /// The observer of large bodies during the download. Each body has a copy.
     package var observer: (any ByteObserver)?
     let memory = BodyMemory()
+    /// The largest body in memory, in bytes.
+    package var memoryLimit = BodySpool.memoryLimit
     /// Create temporary files, tried one after the other, for bodies that the cache folder does not accept.
     var spares = UnnamedFile.places
 

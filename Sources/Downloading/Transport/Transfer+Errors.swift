@@ -33,6 +33,8 @@ extension Transfer {
         // The netrc file is the only file that libcurl reads.
         case CURLE_READ_ERROR where settings.netrc != nil:
             return failed("the netrc file \(settings.netrc ?? "") is not well-formed.")
+        case CURLE_OPERATION_TIMEDOUT where !isConnected && settings.connectTimeout != nil:
+            return failed("no connection could be made in time.")
         case CURLE_OPERATION_TIMEDOUT:
             return .timedOut(url: request.url, option: "timeout", seconds: request.limits.timeoutSeconds)
         case CURLE_COULDNT_RESOLVE_HOST: return failed("the host's name cannot be resolved.")

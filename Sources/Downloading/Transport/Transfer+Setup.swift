@@ -20,7 +20,8 @@ extension Transfer {
         if outgoing.url.isSecure { hc_set_long(easy, CURLOPT_PIPEWAIT, 1) }
         // libcurl's own limit, 118 s, would end sooner what is to stay.
         hc_set_long(easy, CURLOPT_MAXAGE_CONN, settings.idleSpan / 1_000_000_000 + 1)
-        hc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(request.limits.timeoutSeconds * 1000) + 1000)
+        let connectTimeout = settings.connectTimeout ?? request.limits.timeoutSeconds + 1
+        hc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(Int(connectTimeout * 1000), 1))
         // So that a length that is too large a number is an error; the callers' limits are lower.
         hc_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, .max)
         // Large images need fewer system calls than with 64 KiB; small ones touch only as much as they need.
@@ -110,8 +111,8 @@ extension Transfer {
         if let headerList { hc_set_list(easy, CURLOPT_HTTPHEADER, headerList) }
     }
 
-    /// Sends the body of a request that is not a GET, over a new connection. Over a reused one libcurl would send the
-    /// body twice when the server closes that connection.
+    /// Sends the body of a request that is not a GET, over a new connection unless it may arrive twice: over a reused one
+    /// libcurl sends the body again when the server closes that connection.
     private func configureBody() {
         let body = prepared.sent.body ?? []
         hc_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count))
@@ -120,6 +121,7 @@ extension Transfer {
             hc_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
         }
         if prepared.sent.method != .post { set(CURLOPT_CUSTOMREQUEST, prepared.sent.method.rawValue) }
+        if settings.repeatsChanges { return }
         hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
         // The connection would stay open unused, because no such request reuses one.
         hc_set_long(easy, CURLOPT_FORBID_REUSE, 1)

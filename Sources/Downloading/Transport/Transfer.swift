@@ -399,7 +399,8 @@ final class Transfer {
     /// itself.
     private func hasLostConnection(_ code: CURLcode) -> Bool {
         [CURLE_HTTP2, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE].contains(code) && !hasAnswered
-            && prepared.sent.method == .get && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0 && !shared.hasFlood
+            && (prepared.sent.method == .get || settings.repeatsChanges)
+            && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0 && !shared.hasFlood
     }
 
     /// Ends the transfer with an error. The state of libcurl's handle must still be that of this request.

@@ -135,6 +135,9 @@ final class RequestScopes: Sendable {
         url.has("@") ? (try? WebURL(url))?.credentials : nil
     }
 
+    /// The names of the header fields that the configuration adds to requests for a URL, in lower case.
+    func addedNames(for url: String) -> [String] { Array(downloader.addedFields(for: url).keys) }
+
     private func configuredLogin(of request: OutgoingRequest) -> String? {
         guard downloader.mayAddCredentials, let web = try? WebURL(request.url) else { return nil }
         return downloader.configuredLogin(of: web, request.options.network.request)

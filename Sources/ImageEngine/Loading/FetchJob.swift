@@ -1,4 +1,5 @@
 internal import Platform
+internal import RemoteStorage
 internal import Synchronization
 
 /// The job that fetches an image from the network and stores it, for all equal requests.
@@ -13,6 +14,10 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
         case isBusy
         /// Another job or process has stored the image.
         case isStored
+        /// Another machine downloads the image.
+        case isClaimed
+        /// Another machine has shared the image since it was looked for.
+        case isShared(PendingStore)
     }
 
     private let plan: FetchPlan
@@ -22,6 +27,8 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     private let firstClaim = Mutex<DownloadClaim?>(nil)
     /// The place among those who wait for the download, and the number of the download.
     private let place = Mutex<(ticket: ImageDownloader.Ticket?, number: Int)>((nil, 0))
+    /// The right to download the image, among the machines that share a remote tier; settled when it is not asked for any more.
+    private let remoteClaim = Mutex<(claim: RemoteClaim?, isSettled: Bool)>((nil, false))
 
     var request: DownloadRequest { plan.request }
     var owner: (any DownloadOwner)? { self }
@@ -44,7 +51,27 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
         if plan.isHeldWhileUsed, let held = engine.jobs.held(plan.jobKey) {
             return engine.pool.submit { [self] in job.end(.success(held)) }
         }
+        if let remote = RemoteAccess(plan, engine), remote.mayRead {
+            return run { [self] in try await answerOrDownload(remote) }
+        }
         download()
+    }
+
+    /// Answers with the image of the remote tier, if it has one.
+    private func answerOrDownload(_ remote: RemoteAccess) async throws {
+        if let store = try await remote.image(plan.storedCandidate) { keep(store) } else { download() }
+    }
+
+    /// Stores an image of the remote tier, and answers with it.
+    private func keep(_ store: PendingStore) {
+        engine.pool.submit(isLong: store.isLong) { [self] in
+            ImageStorer(engine: engine).storeVerified(store, holding: self) { [self] result in
+                switch result {
+                case .success(let image): end(RemoteAccess(plan, engine)?.answer(with: image) ?? image)
+                case .failure(let error): fail(error)
+                }
+            }
+        }
     }
 
     // MARK: Downloading
@@ -85,6 +112,8 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
         // In a task instead of on the reporting thread, because a waiting request may start again at once.
         case .failure(Interruption.isBusy): run { [self] in try await waitForOthers() }
         case .failure(Interruption.isStored): run { [self] in answerOrDownload() }
+        case .failure(Interruption.isClaimed): run { [self] in try await waitForMachines() }
+        case .failure(Interruption.isShared(let store)): keep(store)
         case .failure(let error):
             RequestLog.failed(error, plan.request.url)
             run { throw error }
@@ -99,7 +128,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     func prepareAtOnce() -> Bool {
         guard claim.lockAtOnce() else { return false }
         do {
-            guard let hit = try imageOfOthers(mayWait: false) else { return true }
+            guard let hit = try imageOfOthers(mayWait: false) else { return claimableAccess == nil }
             claim.hit = hit
         } catch { /* The same error ends prepare(). */  }
         return false
@@ -113,10 +142,41 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
             if !claim.lockAtOnce(), try await engine.pool.run({ [claim] in claim.lockOrHolder() }) != nil {
                 throw Interruption.isBusy
             }
-            guard let hit = try await imageOfOthers() else { return }
+            guard let hit = try await imageOfOthers() else { return try await claimAmongMachines() }
             claim.hit = hit
         }
         throw Interruption.isStored
+    }
+
+    /// The way to the remote tier when the download is yet to be claimed there.
+    private var claimableAccess: RemoteAccess? {
+        guard engine.remote?.hasClaims == true, remoteClaim.withLock({ !$0.isSettled }),
+            let remote = RemoteAccess(plan, engine), remote.mayClaim
+        else { return nil }
+        return remote
+    }
+
+    /// Claims the download among machines, if they do so, and looks into the remote tier again: another one may have been quicker.
+    ///
+    /// - Throws: ``Interruption``.
+    private func claimAmongMachines() async throws {
+        guard let remote = claimableAccess else { return }
+        let (held, isTaken) = await remote.claim()
+        if isTaken { throw Interruption.isClaimed }
+        if held != nil, let store = try await remote.image(plan.storedCandidate, isCounted: false) {
+            throw Interruption.isShared(store)
+        }
+        remoteClaim.withLock { $0 = (held, true) }
+    }
+
+    /// Waits without a slot until no other machine downloads the image, once.
+    private func waitForMachines() async throws {
+        remoteClaim.withLock { $0.isSettled = true }
+        guard let remote = RemoteAccess(plan, engine) else { return download() }
+        let store = try await remote.imageOfOthers(plan.storedCandidate) { [claim, engine] in
+            claim.noteProgress(at: engine.now)
+        }
+        if let store { keep(store) } else { download() }
     }
 
     /// Waits without a slot until no other job or process downloads the image, or the holder makes no progress.
@@ -185,7 +245,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     private func accept(_ download: Download) {
         if job.isCancelled { return fail(CancellationError()) }
         do {
-            let fetched = FetchedImage(download, plan, engine.scopes)
+            let fetched = FetchedImage(download, plan, engine.scopes, remote: RemoteAccess(plan, engine)?.policy)
             guard download.response.isConfirmation else { return try store(fetched) }
             if let confirmed = try fetched.confirmed(engine.lookup) { return end(confirmed) }
             // The confirmed image is gone: it is downloaded without conditions.
@@ -214,20 +274,29 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
             return fail(CancellationError())
         }
         let store = fetched.pendingStore
-        guard store.options.lookup.verifyDecode == true else { return storeVerified(store) }
+        let download = fetched.download
+        guard store.options.lookup.verifyDecode == true else { return storeVerified(store, download) }
         run { [self] in
             let verified = try await DecodeVerifier(engine: engine).verified(store)
-            engine.pool.submit(isLong: verified.isLong) { [self] in storeVerified(verified) }
+            engine.pool.submit(isLong: verified.isLong) { [self] in storeVerified(verified, download) }
         }
     }
 
-    private func storeVerified(_ store: PendingStore) {
+    private func storeVerified(_ store: PendingStore, _ download: Download) {
         ImageStorer(engine: engine).storeVerified(store, holding: self, isAwaited: !plan.isRefresh) { [self] result in
             switch result {
-            case .success(let image): end(image)
+            case .success(let image):
+                upload(image, download)
+                end(image)
             case .failure(let error): fail(error)
             }
         }
+    }
+
+    private func upload(_ image: ImageResult, _ download: Download) {
+        guard let remote = RemoteAccess(plan, engine) else { return }
+        let bytes: [UInt8]? = if case .memory(let bytes) = download.body.storage { bytes } else { nil }
+        remote.upload(image, bytes, remoteClaim.withLock { $0.claim.take() })
     }
 
     // MARK: The end

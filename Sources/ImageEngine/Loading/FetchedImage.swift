@@ -27,12 +27,14 @@ struct FetchedImage: Sendable {
     /// The entry that it goes to.
     private var key: CacheKey
     private let scopes: RequestScopes
+    /// The policy of the remote tier for the request; `nil` when there is no such tier.
+    private let remote: RemotePolicy?
 
     /// A response; remembers the credentials that the download used.
-    init(_ download: Download, _ plan: FetchPlan, _ scopes: RequestScopes) {
+    init(_ download: Download, _ plan: FetchPlan, _ scopes: RequestScopes, remote: RemotePolicy? = nil) {
         let options = plan.options
         scopes.noteLogin(of: download, for: plan.request, options)
-        (self.plan, self.download, self.scopes) = (plan, download, scopes)
+        (self.plan, self.download, self.scopes, self.remote) = (plan, download, scopes, remote)
         key = scopes.key(plan.key, for: download, of: plan.outgoing)
         scope = scopes.scope(of: plan.request.url, options, login: download.login)
     }
@@ -62,13 +64,16 @@ struct FetchedImage: Sendable {
             response.fields, status: response.status, to: scope, at: clock.now, wall: clock.wallNow,
             delay: download.delay, isAlternative: ExactText(plan.request.url) != ExactText(plan.resource.url),
             route: RedirectConstraints(download.route, wanted: plan.request.cacheControl, at: clock.wallNow))
-        metadata.isApproved = isApproved
+        (metadata.isApproved, metadata.isShareable) = (isApproved, isShareable)
         origin.http = metadata.text
         return origin
     }
 
     /// `true` when a delegate was asked about the request and added no credentials.
     private var isApproved: Bool { plan.wasAsked && scope.credentials == nil }
+
+    /// `true` when the response may go to other machines.
+    private var isShareable: Bool { remote.map { $0.use != .skip && !$0.adding(download).isPrivate } ?? false }
 
     /// The result with the stored image that its server has just confirmed. An image of another user is stored for this one.
     /// Waits for the disk.
@@ -133,6 +138,7 @@ struct FetchedImage: Sendable {
             ?? HTTPMetadata(
                 response.fields, to: scope, at: clock.now, wall: clock.wallNow, delay: download.delay, route: route)
         merged.isApproved = isApproved
+        merged.isShareable = isShareable && metadata?.isShareable == true
         origin.http = merged.text
         return origin
     }

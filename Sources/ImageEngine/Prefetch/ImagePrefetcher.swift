@@ -195,7 +195,7 @@ public final class ImagePrefetcher: Sendable {
         case .success(let image):
             guard finish(url) else { return .failed(url, CancellationError()) }
             // The image may have been stored since the look-up.
-            return image.cacheType == .none || image.isRevalidated
+            return image.cacheType.isNew || image.isRevalidated
                 ? .completed(url, image.notStored) : .skipped(url)
         case .failure(let error):
             // A cancelled load may end with any error.

@@ -137,6 +137,8 @@ public struct LookupOptions: Hashable, Sendable {
     public var scope: String?
     /// The treatment of what is loaded with credentials.
     public var credentialScope = CredentialScope.separate
+    /// The use of the tier that several machines share.
+    public var remote = RemoteUse.use
     /// The name of another cache that is searched before loading; an image found there is stored here too. The
     /// originals of made images are looked up and stored there instead.
     public var originalCache: String?

@@ -67,6 +67,7 @@ struct VariantMaker: Sendable {
                 }
             }
         }
+        if let found = try await remotelyMade(request) { return .answer(found) }
         return try await stepWithOriginal(request) { [self] in try await variant(of: $0, request) }
     }
 
@@ -107,10 +108,12 @@ struct VariantMaker: Sendable {
         // Another job may have made it since the last look-up.
         if let found = try await made(request, from: original, key: key.key) { return found }
         func make(_ base: Original) async throws -> ImageResult {
-            try await ImageStorer(engine: engine).storeLoaded(
+            let result = try await ImageStorer(engine: engine).storeLoaded(
                 try await Renderer(engine: engine).rendered(
                     base, key.key, request.resource.url, in: request.cache, key.options, needs: key.needs,
                     priority: priority, isOfExpired: isOfExpired))
+            if !isOfExpired { remote(request, key.key)?.upload(result) }
+            return result
         }
         if let base = try await intermediate(of: original, request) {
             do { return try await make(base) } catch let error as ImageError where base.isToBlame(for: error) {
@@ -157,7 +160,7 @@ struct VariantMaker: Sendable {
     /// The original as the answer when it needs no processing; stored like an image requested without a recipe.
     func untouched(_ loaded: ImageResult, _ request: ImageRequest) async throws -> ImageResult {
         let (record, cache, options) = (loaded.record, request.cache, request.options)
-        guard record.path == nil, loaded.cacheType == .none || !options.storage.cacheMemoryOnly else { return loaded }
+        guard record.path == nil, loaded.cacheType.isNew || !options.storage.cacheMemoryOnly else { return loaded }
         if let known = loaded.entry?.record, known.path != nil {
             var found = loaded
             found.record = known

@@ -28,7 +28,10 @@ package struct ServerConfiguration: Sendable {
     package var replay: String?
 
     /// The configuration when no source names any setting.
-    package init() { engine.downloader.userAgent = "halcyon/\(ImageServer.version)" }
+    package init() {
+        engine.downloader.userAgent = "halcyon/\(ImageServer.version)"
+        engine.remote.release = ImageServer.version
+    }
 
     /// The folder that holds those of all caches; `nil` while none is named.
     package var cacheDir: String? {

@@ -149,6 +149,19 @@ extension ServerSetting {
             "netrc", .file, "A netrc file with the credentials of hosts.", withoutFile: "Downloads go without it",
             \.engine.downloader.netrc),
         ServerSetting(
+            "remote", .remote,
+            "The URL of a tier that several machines share: S3, an HTTP server or Redis; empty for none.",
+            \.engine.remote.url),
+        ServerSetting(
+            "remoteMode", .choice, "The use of the remote tier: to be read, written or both.", \.engine.remote.mode),
+        ServerSetting(
+            "remoteTimeout", .remoteSeconds,
+            "The longest time that a request waits for the remote tier, in seconds; then it is left out for a while.",
+            \.engine.remote.timeout),
+        ServerSetting(
+            "remoteMaxBytes", .bytes(atLeast: 1),
+            "The largest image in the remote tier, in bytes or as 500MB or 2GiB.", \.engine.remote.maxBytes),
+        ServerSetting(
             "offline", .boolean,
             "Load nothing from the network; stored images are answered even when they have expired.",
             \.engine.offline),

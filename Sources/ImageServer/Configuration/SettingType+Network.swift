@@ -1,4 +1,5 @@
 internal import ImageEngine
+internal import RemoteStorage
 
 extension SettingType<[String]> {
     /// Hosts with commas between them: names, addresses, or `*.example.com` for every name below one.
@@ -57,5 +58,28 @@ extension SettingType<ProxyChoice> {
         let port = place.lastIndex(of: ":").map { place[place.index(after: $0)...] }
         guard let port, !port.contains("]") else { return !place.isEmpty }
         return place.first != ":" && (port.isEmpty || (1...65_535).contains(Int(port) ?? 0))
+    }
+}
+
+extension SettingType<RemoteURL?> {
+    /// The URL of a remote tier; an empty text for none. It is neither shown with its user and password nor repeated in
+    /// problems.
+    static let remote = SettingType(form: .text("url")) { (text, _) throws(SettingProblem) in
+        if text.isEmpty { return nil }
+        do throws(RemoteURL.Problem) { return try RemoteURL(text) } catch { throw SettingProblem(error.predicate) }
+    } literal: {
+        $0.map { .string($0.shown) } ?? .null
+    }
+}
+
+extension SettingType<Double> {
+    /// A short time in seconds, from a millisecond to a minute.
+    static let remoteSeconds = SettingType(form: .number(unit: "seconds")) { (text, _) throws(SettingProblem) in
+        guard let number = Double(text), (0.001...60).contains(number) else {
+            throw SettingProblem("must be a number from 0.001 to 60, not \"\(text)\"")
+        }
+        return number
+    } literal: {
+        $0.literal
     }
 }

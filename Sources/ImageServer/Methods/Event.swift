@@ -1,5 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
+internal import RemoteStorage
 internal import Synchronization
 
 /// A notification without a request, which a client may subscribe to.
@@ -12,7 +13,7 @@ struct Event: Sendable {
     /// The schema of the notification's params.
     let params: JSONLiteral
 
-    static let all: [Event] = [didClean, didChange, activity, didFinish, log]
+    static let all: [Event] = [didClean, didChange, activity, didFinish, remote, log]
     static let names = all.map(\.name.description)
 
     /// The event of images that were removed because they expired or were evicted.
@@ -50,6 +51,19 @@ struct Event: Sendable {
             "type": "object",
             "properties": ["cache": textSchema, "key": textSchema, "url": textSchema, "path": textOrNullSchema],
             "required": ["cache", "key", "url", "path"],
+        ])
+
+    /// The event of a change of the remote tier's breaker.
+    static let remote = Event(
+        name: "remote/didChange",
+        summary:
+            "The remote tier is left out because it failed (open), is tried again (half-open), or is used again (closed).",
+        params: [
+            "type": "object",
+            "properties": [
+                "breaker": RemoteCounts.breakerSchema, "reason": textOrNullSchema,
+            ],
+            "required": ["breaker", "reason"],
         ])
 
     /// The name that clients test for: `event.cache.didClean`.
@@ -153,6 +167,18 @@ extension ImageServer {
                     params.field("key", change.key)
                     params.field("url", change.url)
                     params.field("path", change.path)
+                }
+            }
+        }
+    }
+
+    /// Sends the client the change of the remote tier, if it is subscribed.
+    func report(_ change: RemoteChange) {
+        subscriptions.send(.remote) {
+            notify(Event.remote.name) { writer in
+                writer.object { params in
+                    params.field("breaker", change.breaker)
+                    params.field("reason", change.reason)
                 }
             }
         }

@@ -5,7 +5,7 @@ internal import Platform
 extension Method {
     /// Methods on a whole cache.
     static let cache: [Method] = [
-        clearing("clear", "Empties a cache: memory and disk.") { try $0.clear() },
+        clear,
         clearing("clearMemory", "Empties the memory tier of a cache.") { $0.clearMemory() },
         clearing("clearDisk", "Empties the disk tier of a cache; memory keeps its images, within its limit.") {
             try $0.clearDisk()
@@ -26,6 +26,7 @@ extension Method {
         Method("stats", "Returns what the server has done since it started.") { invocation -> Outcome<StatsReply> in
             .now(StatsReply(invocation.server))
         },
+        checkRemote,
     ]
 
     private static func clearing(
@@ -39,6 +40,36 @@ extension Method {
                 ClearReply(removal: try clear(cache))
             }
         }
+    }
+
+    private static let clear = Method(
+        "clear", "Empties a cache: memory and disk.", cacheParam, remoteParam
+    ) { invocation, cacheName, remote -> Outcome<ClearReply> in
+        let cache = try invocation.server.cache(cacheName)
+        let access = RequestOrder.Access(cache: cache.name, scope: .wholeCache, kind: .change)
+        let manager = invocation.server.manager
+        guard remote else {
+            return .onDisk(access) {
+                nil
+            } later: {
+                ClearReply(removal: try cache.clear())
+            }
+        }
+        return .orderedThen(access) {
+            let keys = try await manager.remoteEntries(in: cache)
+            return ClearReply(removal: try await manager.surveying { try cache.clear() }, remoteKeys: keys)
+        } then: { reply in
+            var reply = reply
+            reply.remote = await manager.removeRemotely(reply.remoteKeys)
+            return reply
+        }
+    }
+
+    private static let checkRemote = Method(
+        "checkRemote", "Tries whether the remote tier can be read and written, and how far its clock is off."
+    ) { invocation -> Outcome<RemoteCheckReply> in
+        let manager = invocation.server.manager
+        return .later { _ in RemoteCheckReply(check: await manager.checkRemote()) }
     }
 
     /// Methods for the maintenance of a cache: its content, its integrity and its expired images.

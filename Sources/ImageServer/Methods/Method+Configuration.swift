@@ -1,5 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
+internal import RemoteStorage
 
 private let cacheNameParam = Param<CacheName?>("cache", "The name of the cache.", default: nil, "default")
 
@@ -8,19 +9,22 @@ extension Method {
     static let configuration: [Method] = [
         Method(
             "configure",
-            "Changes the settings of a cache or of the downloader from now on; settings that are left out keep their values.",
+            "Changes the settings of a cache, the downloader or the remote tier from now on; settings that are left out keep their values.",
             cacheNameParam,
             Param<MemoryChange?>("memory", "The memory tier: its settings, or whether there is one.", default: nil),
             Param<DiskChange?>("disk", "The settings of the disk tier.", default: nil),
-            Param<DownloaderSettings?>("downloader", "The settings of the downloader of all caches.", default: nil)
-        ) { invocation, cache, memory, disk, downloader -> Outcome<ConfigureReply> in
+            Param<DownloaderSettings?>("downloader", "The settings of the downloader of all caches.", default: nil),
+            Param<RemoteSettings?>("remote", "The settings of the remote tier of all caches.", default: nil)
+        ) { invocation, cache, memory, disk, downloader, remote -> Outcome<ConfigureReply> in
             var change = memory?.change ?? CacheChange()
             if let disk { change.add(disk.change) }
             let server = invocation.server
             return configuring(invocation, cache) { [change] _ in
                 change
             } reply: {
-                ConfigureReply(cache: $0, downloader: server.configureDownloader(downloader?.change))
+                ConfigureReply(
+                    cache: $0, downloader: server.configureDownloader(downloader?.change),
+                    remote: server.configureRemote(remote?.change))
             }
         },
         Method(
@@ -86,10 +90,11 @@ struct SettingsReply: WireObject {
 
 }
 
-/// The effective settings of a cache and of the downloader.
+/// The effective settings of a cache, the downloader and the remote tier.
 struct ConfigureReply: WireObject {
     let cache: SettingsReply
     let downloader: ImageDownloader.Configuration
+    let remote: RemoteTier.Configuration
 
     static let name = "ConfigureResult"
 
@@ -98,7 +103,11 @@ struct ConfigureReply: WireObject {
             WireField("downloader", "The downloader of all caches.", DownloaderSettings.schema) {
                 $1.key("downloader")
                 writeSettings(SettingField.downloader, of: $0.downloader, to: &$1)
-            }
+            },
+            WireField("remote", "The remote tier of all caches.", RemoteSettings.schema) {
+                $1.key("remote")
+                writeSettings(SettingField.remote, of: $0.remote, to: &$1)
+            },
         ]
 }
 

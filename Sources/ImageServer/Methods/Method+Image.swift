@@ -10,6 +10,10 @@ private let recipeParam = Param<ImageOptions?>(
     default: nil)
 private let optionsParam = Param<ImageOptions?>("options", "How to look up, load and keep the image.", default: nil)
 
+/// The parameter of methods that remove images.
+let remoteParam = Param<Bool>(
+    "remote", "Remove them from the remote tier too, for all machines.", default: false, false)
+
 extension Method {
     /// The six main methods on images.
     static let image: [Method] = [retrieve, store, remove, isCached, cachePath, calculateSize]
@@ -78,8 +82,10 @@ extension Method {
         Param<Bool>("fromMemory", "Remove it from memory.", default: true, true),
         Param<Bool>("fromDisk", "Remove it from disk.", default: true, true),
         Param<Bool>("allVariants", "Remove everything made from it by processors too.", default: false, false),
-        recipeParam
-    ) { invocation, given, cacheName, processors, fromMemory, fromDisk, allVariants, options -> Outcome<RemoveReply> in
+        remoteParam, recipeParam
+    ) {
+        invocation, given, cacheName, processors, fromMemory, fromDisk, allVariants, remote, options
+            -> Outcome<RemoveReply> in
         let cache = try invocation.server.cache(cacheName)
         let key = KeyText(text: cache.key(of: given.text))
         let entry = try processors.entry(key, options, invocation.server.manager)
@@ -87,14 +93,26 @@ extension Method {
         let access = RequestOrder.Access(
             cache: cache.name, scope: allVariants ? .wholeCache : .key(ExactText(key.text)), kind: .change)
         let manager = invocation.server.manager
-        return .ordered(
-            access,
-            Deferred { _, end in
-                manager.remove(
-                    entry.key, from: cache, fromMemory: fromMemory, fromDisk: fromDisk, allVariants: allVariants,
-                    allUsers: entry.isAnyones
-                ) { result in end(result.map { RemoveReply(removed: $0) }.mapError { $0 }) }
-            })
+        let removal = { @Sendable (end: @escaping @Sendable (Result<RemoveReply, any Error>) -> Void) in
+            manager.remove(
+                entry.key, from: cache, fromMemory: fromMemory, fromDisk: fromDisk, allVariants: allVariants,
+                allUsers: entry.isAnyones
+            ) { result in end(result.map { RemoveReply(removed: $0) }.mapError { $0 }) }
+        }
+        guard remote else { return .ordered(access, Deferred { _, end in removal(end) }) }
+        return .orderedThen(access) {
+            let keys = try await manager.remoteEntries(
+                of: entry.key, in: cache, allVariants: allVariants, allUsers: entry.isAnyones)
+            var reply = try await withCheckedThrowingContinuation { continuation in
+                removal { continuation.resume(with: $0) }
+            }
+            reply.remoteKeys = keys
+            return reply
+        } then: { reply in
+            var reply = reply
+            reply.remote = await manager.removeRemotely(reply.remoteKeys)
+            return reply
+        }
     }
 
     private static let isCached = Method(

@@ -213,7 +213,7 @@ struct ImageReply: WireObject {
     /// `true` also when the image has expired while its answer waited for room.
     private var isStale: Bool {
         image.isStale
-            || image.cacheType != .none && !image.isRevalidated && image.record.isExpired && !image.record.livesNoTime
+            || !image.cacheType.isNew && !image.isRevalidated && image.record.isExpired && !image.record.livesNoTime
     }
 
     /// The reason why memory does not keep the bytes; `nil` when it keeps them or is not supposed to.

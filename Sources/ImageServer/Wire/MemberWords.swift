@@ -122,6 +122,18 @@ private let memberWords: [String: String] = [
     "width": "Pixels across.",
     "x": "The horizontal position, from 0 to 1.",
     "y": "The vertical position, from 0 to 1.",
+    "breaker": "Whether the tier is used (closed), left out (open) or being tried (half-open).",
+    "bytesRead": "The bytes of objects that were read.",
+    "bytesWritten": "The bytes of objects that were written.",
+    "dropped": "Uploads that were left out: too many waited, or the tier was left out.",
+    "errors": "Operations that failed.",
+    "hits": "Images that the tier answered.",
+    "misses": "Images that it did not have, or not in time.",
+    "problem": "What is wrong; null for nothing.",
+    "queued": "Uploads that wait or run.",
+    "uploads": "Objects that were uploaded.",
+    "wrong": "Objects that were not what their names say.",
+    "steps": "What was tried.",
 ]
 
 extension JSONLiteral {

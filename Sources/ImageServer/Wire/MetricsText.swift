@@ -1,5 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
+internal import RemoteStorage
 
 extension ImageServer {
     /// What the server has done since it started, in the text format of Prometheus: names, units and kinds by its conventions.
@@ -88,10 +89,33 @@ private struct Metric {
                 "not_stored_total", .counter, "Loaded images that no tier keeps although they were to be kept.",
                 "reason",
                 NotStoredReason.allCases.map { ($0.rawValue, statistics.notStored[$0] ?? 0) }),
+        ] + remote(statistics.remote) + [
             one("requests_in_flight", .gauge, "Requests that have not been answered yet.", server.requestsInFlight),
             one("output_held_bytes", .gauge, "Bytes of answers that the client has not read.", server.output.held),
             durations(server.latencies.recorded),
             Metric("uptime_seconds", .gauge, "Seconds since the server started.", [("", "", "\(server.uptime)")]),
+        ]
+    }
+
+    /// The metrics of the remote tier; none when there is no such tier.
+    private static func remote(_ counts: RemoteCounts?) -> [Metric] {
+        guard let counts else { return [] }
+        return [
+            each(
+                "remote_answers_total", .counter, "Look-ups in the remote tier, by whether it answered.", "result",
+                [("hit", counts.hits), ("miss", counts.misses), ("wrong", counts.wrong)]),
+            one("remote_errors_total", .counter, "Operations of the remote tier that failed.", counts.errors),
+            each(
+                "remote_uploads_total", .counter, "Uploads to the remote tier that were done, or were left out.",
+                "result",
+                [("success", counts.uploads), ("dropped", counts.dropped)]),
+            one("remote_queued_uploads", .gauge, "Uploads to the remote tier that wait or run.", counts.queued),
+            each(
+                "remote_bytes_total", .counter, "Bytes of objects of the remote tier.", "direction",
+                [("read", counts.bytesRead), ("written", counts.bytesWritten)]),
+            one(
+                "remote_available", .gauge, "1 when the remote tier is used, 0 when it is left out for a while.",
+                counts.breaker == .closed ? 1 : 0),
         ]
     }
 

@@ -253,6 +253,11 @@ struct OptionField: Sendable {
             default: "separate", CredentialScope.self
         ) { $0.lookup.credentialScope = $1 },
         value(
+            "remote",
+            "The use of the tier that several machines share: for what is nobody's own (use), not at all (skip), or for private images too (share).",
+            default: "use", RemoteUse.self
+        ) { $0.lookup.remote = $1 },
+        value(
             "delegates",
             "The questions that the client is asked about this download, instead of those named in initialize; an empty list for none.",
             DelegationNames.self

@@ -277,3 +277,4 @@ extension RequestMethod: NamedValue {}
 extension DataModifier: NamedValue {}
 extension RedirectMode: NamedValue {}
 extension CredentialScope: NamedValue {}
+extension RemoteUse: NamedValue {}

@@ -1,10 +1,14 @@
 internal import ImageEngine
 internal import JSONRPC
 internal import Platform
+internal import RemoteStorage
 
 /// The result of `remove`.
 struct RemoveReply: WireObject {
     let removed: ImageCache.Removed
+    /// The entries whose objects are yet to be removed from the remote tier.
+    var remoteKeys: [CacheKey] = []
+    var remote: RemoteRemoval?
 
     static let name = "RemoveResult"
 
@@ -15,6 +19,7 @@ struct RemoveReply: WireObject {
         .flag("memory", "Whether something was removed from memory.") { $0.removed.memory },
         .flag("disk", "Whether something was removed from disk.") { $0.removed.disk },
         .flag("leased", "Whether a path was removed before its lease ended.") { $0.removed.leased },
+        .remote { $0.remote },
     ]
 }
 
@@ -27,7 +32,7 @@ struct IsCachedReply: WireObject {
     static let fields: [WireField<IsCachedReply>] = [
         WireField("cached", "Whether a tier has the image.", flagSchema) { $1.field("cached", $0.cacheType != .none) },
         WireField(
-            "cacheType", "The first tier that has it; none for no tier.",
+            "cacheType", "The first tier of this machine that has it; none for no tier.",
             ["type": "string", "enum": .array(CacheType.allCases.map { .string($0.rawValue) })]
         ) { $1.field("cacheType", $0.cacheType.rawValue) },
     ]
@@ -99,6 +104,9 @@ struct SizeReply: WireObject {
 /// The result of `clear`, `clearMemory` and `clearDisk`.
 struct ClearReply: WireObject {
     let removal: DiskStorage.Removal
+    /// The entries whose objects are yet to be removed from the remote tier.
+    var remoteKeys: [CacheKey] = []
+    var remote: RemoteRemoval?
 
     static let name = "ClearResult"
 
@@ -106,7 +114,26 @@ struct ClearReply: WireObject {
         .count("count", "Entries removed.") { $0.removal.count },
         .count(.byteCount, "Bytes freed.") { $0.removal.bytes },
         .count("leased", "About how many paths were removed before their leases ended.") { $0.removal.leased },
+        .remote { $0.remote },
     ]
+}
+
+extension WireField {
+    /// What was removed from the remote tier.
+    fileprivate static func remote(_ removal: @escaping @Sendable (borrowing Root) -> RemoteRemoval?) -> WireField {
+        WireField(
+            "remote",
+            "The objects that the remote tier was told to remove, and why some are still there; left out unless remote was given.",
+            .object(ofAll: [("count", countSchema), ("problem", textOrNullSchema)]), isOptional: true
+        ) { reply, writer in
+            guard let removal = removal(reply) else { return }
+            writer.key("remote")
+            writer.object { writer in
+                writer.field("count", removal.count)
+                writer.field("problem", removal.problem)
+            }
+        }
+    }
 }
 
 /// The counters since the server started.
@@ -163,6 +190,13 @@ struct StatsReply: WireObject {
                     writer.write(count)
                 }
             }
+        },
+        WireField(
+            "remote", "The remote tier; left out when there is none.", RemoteCounts.schema, isOptional: true
+        ) {
+            guard let remote = $0.statistics.remote else { return }
+            $1.key("remote")
+            remote.write(&$1)
         },
         .count("requestsInFlight", "Requests that have not been answered yet.") { $0.requestsInFlight },
         WireField(

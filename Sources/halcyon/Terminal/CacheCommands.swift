@@ -21,11 +21,34 @@ struct CleanCommand: ParsableCommand {
     @Flag(help: "Remove every image.")
     var all = false
 
+    @Flag(help: "With --all, remove them from the remote tier too, for all machines.")
+    var everywhere = false
+
     @OptionGroup var session: SessionOptions
 
+    func validate() throws {
+        if everywhere, !all {
+            throw ValidationError("--everywhere needs --all: expired images are no other machine's.")
+        }
+    }
+
     func run() throws {
-        if all { return try SingleRequest(session).run("clear", about: "clean") }
+        if all { return try clear() }
         try SingleRequest(session).run("cleanExpired", about: "clean", show: Self.words)
+    }
+
+    private func clear() throws {
+        var problem: String?
+        try SingleRequest(session).run("clear", about: "clean") { params in
+            if everywhere { params.field("remote", true) }
+        } show: { result in
+            problem = result.remoteProblem
+            return SingleRequest.fields(of: result)
+        }
+        if let problem {
+            complain("clean: the remote tier still has some: \(problem)")
+            throw Ending.failed
+        }
     }
 
     private static func words(_ result: borrowing JSONView) -> String {
@@ -55,6 +78,11 @@ struct VerifyCommand: ParsableCommand {
         }
         if !isClean { throw Ending.failed }
     }
+}
+
+extension JSONView {
+    /// The reason why the remote tier still has what a removal was to remove.
+    var remoteProblem: String? { member("remote")?.member("problem")?.string?.forTerminal }
 }
 
 /// A request whose result is printed.

@@ -164,6 +164,9 @@ struct RemoveCommand: ParsableCommand {
     @Flag(help: "Remove everything made from them by processors too.")
     var allVariants = false
 
+    @Flag(help: "Remove them from the remote tier too, for all machines.")
+    var everywhere = false
+
     @OptionGroup var session: SessionOptions
 
     func run() throws {
@@ -174,6 +177,7 @@ struct RemoveCommand: ParsableCommand {
                 params.field("key", key)
                 if let cache = self.session.cache { params.field("cache", cache) }
                 if allVariants { params.field("allVariants", true) }
+                if everywhere { params.field("remote", true) }
             }
         }
         var hasFailed = false
@@ -185,11 +189,14 @@ struct RemoveCommand: ParsableCommand {
             if reply.isError {
                 hasFailed = true
                 complain(reply.complaint(about: keys[number]))
-            } else if let document = try? JSONDocument(parsing: reply.text),
-                document.root.member("removed")?.boolean != true
-            {
-                hasFailed = true
-                complain("\(keys[number].forTerminal) is not in the cache.")
+            } else if let document = try? JSONDocument(parsing: reply.text) {
+                if let problem = document.root.remoteProblem {
+                    hasFailed = true
+                    complain("\(keys[number].forTerminal): the remote tier still has it: \(problem)")
+                } else if !everywhere, document.root.member("removed")?.boolean != true {
+                    hasFailed = true
+                    complain("\(keys[number].forTerminal) is not in the cache.")
+                }
             }
         }
         session.end()

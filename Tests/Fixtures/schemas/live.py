@@ -75,7 +75,7 @@ def requests(picture: str, folder: str) -> Iterator[Tuple[str, Any, bool]]:
     for method in ("calculateSize", "listFailures", "cleanExpired", "clearMemory", "clearDisk", "clear"):
         yield method, {"cache": None}, True
         yield method, {"cache": "a/b"}, False
-    for method in ("stats", "resume", "caches", "rpc.discover"):
+    for method in ("stats", "checkRemote", "resume", "caches", "rpc.discover"):
         yield method, {}, True
         yield method, {"surplus": 1}, False
     yield "ping", {"anything": 1}, True

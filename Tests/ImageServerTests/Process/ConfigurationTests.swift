@@ -207,8 +207,9 @@ struct ConfigurationTests {
     }
 
     /// A value that a setting takes from every source.
-    private func sample(_ form: SettingForm) -> String {
-        switch form {
+    private func sample(_ setting: ServerSetting) -> String {
+        switch setting.form {
+        case .text where setting.name == "remote": "https://cache.example/images"
         case .boolean: "true"
         case .integer: "7"
         case .number: "7.5"
@@ -219,7 +220,7 @@ struct ConfigurationTests {
     }
 
     @Test func everySettingIsTakenFromFlagEnvironmentAndFile() throws {
-        let values = ServerSetting.all.map { ($0, sample($0.form)) }
+        let values = ServerSetting.all.map { ($0, sample($0)) }
         let flags = values.map { $0.form == .boolean ? "--\($0.flag)" : "--\($0.flag)=\($1)" }
         let variables = Dictionary(uniqueKeysWithValues: values.map { ($0.variable, $1) })
         let members = values.map { setting, value in

@@ -78,6 +78,10 @@ export class Methods {
     return this.call("stats", undefined, options);
   }
 
+  async checkRemote(options) {
+    return this.call("checkRemote", undefined, options);
+  }
+
   async inspect(request, options) {
     return this.call("inspect", named("key", request), options);
   }

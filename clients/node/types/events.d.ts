@@ -1,7 +1,13 @@
 // Made by clients/generate.py from protocol/openrpc.json.
 
 /** An event that can be subscribed to. */
-export type EventName = "cache/didClean" | "image/didChange" | "activity/didChange" | "download/didFinish" | "log";
+export type EventName =
+  | "cache/didClean"
+  | "image/didChange"
+  | "activity/didChange"
+  | "download/didFinish"
+  | "remote/didChange"
+  | "log";
 
 /** Images left a disk tier because they had expired or space was needed; not sent for remove or clear. */
 export interface CacheCleaned {
@@ -81,6 +87,14 @@ export interface DownloadFinished {
   error: string | null;
 }
 
+/** The remote tier is left out because it failed (open), is tried again (half-open), or is used again (closed). */
+export interface RemoteDidChangeEvent {
+  /** Whether the tier is used (closed), left out (open) or being tried (half-open). */
+  breaker: "closed" | "open" | "half-open";
+  /** Why. */
+  reason: string | null;
+}
+
 /** A line of the log, of the level that is logged or above; at most 100 in a second. */
 export interface LogLine {
   /** The level. */
@@ -103,6 +117,8 @@ export interface CacheEvents {
   "activity/didChange": ActivityChanged;
   /** A transfer has succeeded or failed: one event each, however many requests shared it. */
   "download/didFinish": DownloadFinished;
+  /** The remote tier is left out because it failed (open), is tried again (half-open), or is used again (closed). */
+  "remote/didChange": RemoteDidChangeEvent;
   /** A line of the log, of the level that is logged or above; at most 100 in a second. */
   "log": LogLine;
 }

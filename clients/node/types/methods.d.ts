@@ -3,6 +3,7 @@ import type { CallOptions, DataImageResult, SettledOptions, UnsettledOptions } f
 import type {
   CacheRequest,
   CancelRequest,
+  ClearParams,
   ConfigureRequest,
   DownloadRequest,
   ExplainRequest,
@@ -32,6 +33,7 @@ import type {
   PrefetchResult,
   ProbeResult,
   RememberedFailure,
+  RemoteCheckResult,
   RemoveResult,
   Stats,
   StoreResult,
@@ -97,7 +99,7 @@ export abstract class Methods {
   resume(options?: CallOptions): Promise<PauseState>;
 
   /** Empties a cache: memory and disk. */
-  clear(request?: CacheRequest, options?: CallOptions): Promise<Cleared>;
+  clear(request?: ClearParams, options?: CallOptions): Promise<Cleared>;
 
   /** Empties the memory tier of a cache. */
   clearMemory(request?: CacheRequest, options?: CallOptions): Promise<Cleared>;
@@ -117,6 +119,9 @@ export abstract class Methods {
 
   /** Returns what the server has done since it started. */
   stats(options?: CallOptions): Promise<Stats>;
+
+  /** Tries whether the remote tier can be read and written, and how far its clock is off. */
+  checkRemote(options?: CallOptions): Promise<RemoteCheckResult>;
 
   /**
    * Returns everything that is known about a cached image, without loading it or extending its life. A string stands
@@ -146,7 +151,8 @@ export abstract class Methods {
   verify(request?: VerifyRequest, options?: CallOptions): Promise<VerifyResult>;
 
   /**
-   * Changes the settings of a cache or of the downloader from now on; settings that are left out keep their values.
+   * Changes the settings of a cache, the downloader or the remote tier from now on; settings that are left out keep
+   * their values.
    *
    * Returns the settings in force; without a request it only tells. Rejects with `invalidParams`, which names the
    * setting, and then nothing has changed.

@@ -219,6 +219,11 @@ export interface ImageOptions {
    */
   credentialScope?: "separate" | "shared";
   /**
+   * The use of the tier that several machines share: for what is nobody's own (use), not at all (skip), or for private
+   * images too (share). Default: "use".
+   */
+  remote?: "use" | "skip" | "share";
+  /**
    * The questions that the client is asked about this download, instead of those named in initialize; an empty list for
    * none.
    */

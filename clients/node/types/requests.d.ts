@@ -1,7 +1,7 @@
 // Made by clients/generate.py from protocol/openrpc.json.
 import type { As, ImageOptions, Processors } from "./options.js";
 import type { PictureFormat } from "./results.js";
-import type { DiskSettings, DownloaderSettings, MemorySettings } from "./settings.js";
+import type { DiskSettings, DownloaderSettings, MemorySettings, RemoteSettings } from "./settings.js";
 
 /** Names one of the server's caches. */
 export interface CacheRequest {
@@ -71,6 +71,8 @@ export interface RemoveRequest {
   fromDisk?: boolean;
   /** Remove everything made from it by processors too. Default: false. */
   allVariants?: boolean;
+  /** Remove them from the remote tier too, for all machines. Default: false. */
+  remote?: boolean;
   /** The other options with which the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
   options?: ImageOptions;
 }
@@ -119,6 +121,14 @@ export interface CancelRequest {
   cache?: string;
   /** Only the one in this slot. */
   slot?: string;
+}
+
+/** What `clear` is asked for. */
+export interface ClearParams {
+  /** The name of the cache. Default: "default". */
+  cache?: string;
+  /** Remove them from the remote tier too, for all machines. Default: false. */
+  remote?: boolean;
 }
 
 /** What `forgetFailures` is asked for. */
@@ -179,6 +189,8 @@ export interface ConfigureRequest {
   disk?: DiskSettings;
   /** The settings of the downloader of all caches. */
   downloader?: DownloaderSettings;
+  /** The settings of the remote tier of all caches. */
+  remote?: RemoteSettings;
 }
 
 /** What `addReadOnlyCachePath` is asked for. */

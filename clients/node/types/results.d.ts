@@ -2,7 +2,7 @@
 import type { CacheSettings } from "./settings.js";
 
 /** Where an answer came from, or where an entry is; "none" = loaded now, or nowhere. */
-export type CacheType = "none" | "memory" | "disk";
+export type CacheType = "none" | "memory" | "disk" | "remote";
 
 /** The formats of pictures. */
 export type PictureFormat =
@@ -162,6 +162,16 @@ export interface StoreResult extends Omit<ImageResult, "stored"> {
   reason?: string;
 }
 
+/**
+ * The objects that the remote tier was told to remove, and why some are still there; left out unless remote was given.
+ */
+export interface RemoveResultRemote {
+  /** How many. */
+  count: number;
+  /** What is wrong; null for nothing. */
+  problem: string | null;
+}
+
 /** What `remove` took away. */
 export interface RemoveResult {
   /** Whether anything was removed. */
@@ -172,13 +182,18 @@ export interface RemoveResult {
   disk: boolean;
   /** Whether a path was removed before its lease ended. */
   leased: boolean;
+  /**
+   * The objects that the remote tier was told to remove, and why some are still there; left out unless remote was
+   * given.
+   */
+  remote?: RemoveResultRemote;
 }
 
 /** Whether and where an image is cached. */
 export interface CacheState {
   /** Whether a tier has the image. */
   cached: boolean;
-  /** The first tier that has it; none for no tier. */
+  /** The first tier of this machine that has it; none for no tier. */
   cacheType: CacheType;
 }
 
@@ -353,6 +368,11 @@ export interface Cleared {
   bytes: number;
   /** About how many paths were removed before their leases ended. */
   leased: number;
+  /**
+   * The objects that the remote tier was told to remove, and why some are still there; left out unless remote was
+   * given.
+   */
+  remote?: RemoveResultRemote;
 }
 
 /** A failure that is repeated without asking, for a while. */
@@ -365,6 +385,30 @@ export interface RememberedFailure {
   error: ErrorAnswer;
   /** For how many seconds it is remembered yet. */
   seconds: number;
+}
+
+/** The remote tier; left out when there is none. */
+export interface StatsResultRemote {
+  /** Images that the tier answered. */
+  hits: number;
+  /** Images that it did not have, or not in time. */
+  misses: number;
+  /** Operations that failed. */
+  errors: number;
+  /** Objects that were not what their names say. */
+  wrong: number;
+  /** Objects that were uploaded. */
+  uploads: number;
+  /** Uploads that were left out: too many waited, or the tier was left out. */
+  dropped: number;
+  /** Uploads that wait or run. */
+  queued: number;
+  /** The bytes of objects that were read. */
+  bytesRead: number;
+  /** The bytes of objects that were written. */
+  bytesWritten: number;
+  /** Whether the tier is used (closed), left out (open) or being tried (half-open). */
+  breaker: "closed" | "open" | "half-open";
 }
 
 /**
@@ -431,6 +475,8 @@ export interface Stats {
    * originals of processed images.
    */
   notStored: Record<string, number>;
+  /** The remote tier; left out when there is none. */
+  remote?: StatsResultRemote;
   /** Requests that have not been answered yet. */
   requestsInFlight: number;
   /**
@@ -442,6 +488,28 @@ export interface Stats {
   uptimeSeconds: number;
   /** The time from reading to answering requests, by method. */
   latency: Record<string, Latency>;
+}
+
+export interface RemoteCheckResultSteps {
+  /** The name. */
+  name: "read" | "write" | "remove" | "claim" | "clock";
+  /** A number of seconds. */
+  seconds: number;
+  /** What is wrong; null for nothing. */
+  problem: string | null;
+}
+
+export interface RemoteCheckResult {
+  /** Whether all that the mode needs works; false when there is no remote tier. */
+  ok: boolean;
+  /** The address without secrets; null when there is no remote tier. */
+  url: string | null;
+  /** Whether the tier is read, written or both; null when there is none. */
+  mode: "read-write" | "read-only" | "write-only" | null;
+  /** What was tried, in order; after a problem nothing more is. */
+  steps: RemoteCheckResultSteps[];
+  /** The seconds that its clock is ahead of this machine's; null when it did not tell the time. */
+  clockAhead: number | null;
 }
 
 /** What is known of one image in a cache. Dates are ISO 8601, sizes in bytes. */

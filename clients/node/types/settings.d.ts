@@ -136,8 +136,21 @@ export interface CacheSettings {
   disk: Required<DiskSettings>;
 }
 
+export interface RemoteSettings {
+  /** The URL of the tier; null for none. Credentials in it are not shown. */
+  url?: string | null;
+  /** Whether the tier is read, written or both. Default: "read-write". */
+  mode?: "read-write" | "read-only" | "write-only";
+  /** The longest time that a request waits for the tier, in seconds. Default: 0.3. */
+  timeout?: number;
+  /** The largest image in the tier, in bytes. Default: 16777216. */
+  maxBytes?: number;
+}
+
 /** The settings in force of one cache, and of the downloader of all. */
 export interface ConfiguredSettings extends CacheSettings {
   /** The downloader of all caches. */
   downloader: Required<DownloaderSettings>;
+  /** The remote tier of all caches. */
+  remote: RemoteSettings;
 }

@@ -100,6 +100,8 @@ export interface ImageOptions {
   scope?: string;
   /** Whether images loaded with credentials are kept apart by user (separate) or shared with everyone (shared). Default: "separate". */
   credentialScope?: "separate"|"shared";
+  /** The use of the tier that several machines share: for what is nobody's own (use), not at all (skip), or for private images too (share). Default: "use". */
+  remote?: "use"|"skip"|"share";
   /** The questions that the client is asked about this download, instead of those named in initialize; an empty list for none. */
   delegates?: ("downloader/modifyRequest"|"downloader/redirect"|"downloader/validateStatus"|"downloader/challenge")[];
   /** The redirects to follow: all, those to the same scheme, host and port, or none. Default: "follow". */
@@ -137,7 +139,7 @@ export interface ImageResult {
   /** The identifier of the processors; empty for an original. */
   processorIdentifier: string;
   /** Where the image came from; none means just downloaded. */
-  cacheType: "none"|"memory"|"disk";
+  cacheType: "none"|"memory"|"disk"|"remote";
   /** A complete file; null when the image is only in memory. */
   path: string|null;
   /** The file's URL; null when there is none. */
@@ -214,7 +216,7 @@ export interface StoreResult {
   /** The identifier of the processors; empty for an original. */
   processorIdentifier: string;
   /** Where the image came from; none means just downloaded. */
-  cacheType: "none"|"memory"|"disk";
+  cacheType: "none"|"memory"|"disk"|"remote";
   /** A complete file; null when the image is only in memory. */
   path: string|null;
   /** The file's URL; null when there is none. */
@@ -274,13 +276,15 @@ export interface RemoveResult {
   disk: boolean;
   /** Whether a path was removed before its lease ended. */
   leased: boolean;
+  /** The objects that the remote tier was told to remove, and why some are still there; left out unless remote was given. */
+  remote?: { count: number; problem: string|null };
 }
 
 export interface IsCachedResult {
   /** Whether a tier has the image. */
   cached: boolean;
-  /** The first tier that has it; none for no tier. */
-  cacheType: "none"|"memory"|"disk";
+  /** The first tier of this machine that has it; none for no tier. */
+  cacheType: "none"|"memory"|"disk"|"remote";
 }
 
 export interface CachePathResult {
@@ -354,7 +358,7 @@ export interface ProbeResult {
   /** The size in bytes; null when the server does not say. */
   byteCount: number|null;
   /** The tier that was read; none for the source. */
-  cacheType: "none"|"memory"|"disk";
+  cacheType: "none"|"memory"|"disk"|"remote";
   /** Pixels across after applying the orientation; left out when the first kilobytes do not show it. */
   displayWidth?: number;
   /** Pixels down after applying the orientation; left out when the first kilobytes do not show it. */
@@ -405,6 +409,8 @@ export interface ClearResult {
   bytes: number;
   /** About how many paths were removed before their leases ended. */
   leased: number;
+  /** The objects that the remote tier was told to remove, and why some are still there; left out unless remote was given. */
+  remote?: { count: number; problem: string|null };
 }
 
 export interface ForgetResult {
@@ -448,6 +454,8 @@ export interface StatsResult {
   rememberedFailures: number;
   /** Loaded images that should have been kept but no tier keeps, by reason; including those that nobody waited for, and originals of processed images. */
   notStored: Record<string, number>;
+  /** The remote tier; left out when there is none. */
+  remote?: { hits: number; misses: number; errors: number; wrong: number; uploads: number; dropped: number; queued: number; bytesRead: number; bytesWritten: number; breaker: "closed"|"open"|"half-open" };
   /** Requests that have not been answered yet. */
   requestsInFlight: number;
   /** Output that the client has not read yet: the bytes held, their limit (outputLimit), and how often requests had to wait for the client to read. */
@@ -469,6 +477,19 @@ export interface Latency {
   p99: number;
   /** The longest time in milliseconds. */
   max: number;
+}
+
+export interface RemoteCheckResult {
+  /** Whether all that the mode needs works; false when there is no remote tier. */
+  ok: boolean;
+  /** The address without secrets; null when there is no remote tier. */
+  url: string|null;
+  /** Whether the tier is read, written or both; null when there is none. */
+  mode: "read-write"|"read-only"|"write-only"|null;
+  /** What was tried, in order; after a problem nothing more is. */
+  steps: ({ name: "read"|"write"|"remove"|"claim"|"clock"; seconds: number; problem: string|null })[];
+  /** The seconds that its clock is ahead of this machine's; null when it did not tell the time. */
+  clockAhead: number|null;
 }
 
 export interface EntryDetails {
@@ -547,7 +568,7 @@ export interface ExplainResult {
   /** Where the image is on disk, or would be. */
   path: string;
   /** The tier where the image is and has not expired; or none. */
-  cacheType: "none"|"memory"|"disk";
+  cacheType: "none"|"memory"|"disk"|"remote";
   /** When the image was stored. */
   storedAt: string|null;
   /** When the image expires on disk; null for never, and when nothing is stored. */
@@ -671,6 +692,17 @@ export interface DownloaderSettings {
   urlRewrites?: { from: string; to: string }[];
 }
 
+export interface RemoteSettings {
+  /** The URL of the tier; null for none. Credentials in it are not shown. */
+  url?: string|null;
+  /** Whether the tier is read, written or both. Default: "read-write". */
+  mode?: "read-write"|"read-only"|"write-only";
+  /** The longest time that a request waits for the tier, in seconds. Default: 0.3. */
+  timeout?: number;
+  /** The largest image in the tier, in bytes. Default: 16777216. */
+  maxBytes?: number;
+}
+
 export interface ConfigureResult {
   /** The memory tier; false when it is turned off. */
   memory: false|MemorySettings;
@@ -678,6 +710,8 @@ export interface ConfigureResult {
   disk: DiskSettings;
   /** The downloader of all caches. */
   downloader: DownloaderSettings;
+  /** The remote tier of all caches. */
+  remote: RemoteSettings;
 }
 
 export interface CacheSettings {
@@ -694,7 +728,7 @@ export interface CachesResult {
 
 export interface SubscriptionResult {
   /** The events that are now subscribed to. */
-  events: ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log")[];
+  events: ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"remote/didChange"|"log")[];
 }
 
 /** The settings of all caches, of single caches by name, and of the downloader. */
@@ -770,6 +804,8 @@ export interface RemoveParams {
   fromDisk?: boolean;
   /** Remove everything made from it by processors too. Default: false. */
   allVariants?: boolean;
+  /** Remove them from the remote tier too, for all machines. Default: false. */
+  remote?: boolean;
   /** The other options with which the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
   options?: ImageOptions;
 }
@@ -874,6 +910,8 @@ export interface PauseParams {
 export interface ClearParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
+  /** Remove them from the remote tier too, for all machines. Default: false. */
+  remote?: boolean;
 }
 
 /** Empties the memory tier of a cache. */
@@ -962,7 +1000,7 @@ export interface VerifyParams {
   repair?: boolean;
 }
 
-/** Changes the settings of a cache or of the downloader from now on; settings that are left out keep their values. */
+/** Changes the settings of a cache, the downloader or the remote tier from now on; settings that are left out keep their values. */
 export interface ConfigureParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
@@ -972,6 +1010,8 @@ export interface ConfigureParams {
   disk?: DiskSettings;
   /** The settings of the downloader of all caches. */
   downloader?: DownloaderSettings;
+  /** The settings of the remote tier of all caches. */
+  remote?: RemoteSettings;
 }
 
 /** Adds a folder that is searched after that of a cache, and never written. */
@@ -985,13 +1025,13 @@ export interface AddReadOnlyCachePathParams {
 /** Subscribes to events, which then come as notifications. */
 export interface SubscribeParams {
   /** The names of the events. */
-  events: ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log")[];
+  events: ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"remote/didChange"|"log")[];
 }
 
 /** Ends subscriptions: none of these events comes after the answer. */
 export interface UnsubscribeParams {
   /** The names of the events. */
-  events: ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log")[];
+  events: ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"remote/didChange"|"log")[];
 }
 
 /** Introduces the client; optional. Other members that clients of language servers send are ignored. */
@@ -1068,6 +1108,14 @@ export interface DownloadDidFinishEvent {
   fromRevalidation: boolean;
   /** The error, as a request would get it. */
   error: string|null;
+}
+
+/** The remote tier is left out because it failed (open), is tried again (half-open), or is used again (closed). */
+export interface RemoteDidChangeEvent {
+  /** Whether the tier is used (closed), left out (open) or being tried (half-open). */
+  breaker: "closed"|"open"|"half-open";
+  /** Why. */
+  reason: string|null;
 }
 
 /** A line of the log, of the level that is logged or above; at most 100 in a second. */
@@ -1186,6 +1234,8 @@ export interface Methods {
   "listFailures": { params: ListFailuresParams | undefined; result: FailuresResult };
   /** Returns what the server has done since it started. */
   "stats": { params: undefined; result: StatsResult };
+  /** Tries whether the remote tier can be read and written, and how far its clock is off. */
+  "checkRemote": { params: undefined; result: RemoteCheckResult };
   /** Returns everything that is known about a cached image, without loading it or extending its life. */
   "inspect": { params: InspectParams; result: EntryDetails };
   /** Lists the images on disk, page by page, in an order that does not change when they are used. */
@@ -1196,7 +1246,7 @@ export interface Methods {
   "cleanExpired": { params: CleanExpiredParams | undefined; result: CleanResult };
   /** Reads every image of a cache, compares it with the index and repairs what is wrong; other requests continue meanwhile. */
   "verify": { params: VerifyParams | undefined; result: VerifyResult };
-  /** Changes the settings of a cache or of the downloader from now on; settings that are left out keep their values. */
+  /** Changes the settings of a cache, the downloader or the remote tier from now on; settings that are left out keep their values. */
   "configure": { params: ConfigureParams | undefined; result: ConfigureResult };
   /** Adds a folder that is searched after that of a cache, and never written. */
   "addReadOnlyCachePath": { params: AddReadOnlyCachePathParams; result: CacheSettings };
@@ -1222,6 +1272,7 @@ export interface Events {
   "image/didChange": ImageDidChangeEvent;
   "activity/didChange": ActivityDidChangeEvent;
   "download/didFinish": DownloadDidFinishEvent;
+  "remote/didChange": RemoteDidChangeEvent;
   "log": LogEvent;
 }
 

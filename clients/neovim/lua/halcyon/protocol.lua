@@ -15,7 +15,7 @@ return {
       summary = "Puts an image into the cache.",
     },
     ["remove"] = {
-      params = { "key", "cache", "processors", "fromMemory", "fromDisk", "allVariants", "options" },
+      params = { "key", "cache", "processors", "fromMemory", "fromDisk", "allVariants", "remote", "options" },
       alone = "key",
       takes_list = false,
       summary = "Removes an image from the cache.",
@@ -79,7 +79,7 @@ return {
       summary = "Starts downloads again after pause.",
     },
     ["clear"] = {
-      params = { "cache" },
+      params = { "cache", "remote" },
       summary = "Empties a cache: memory and disk.",
     },
     ["clearMemory"] = {
@@ -101,6 +101,10 @@ return {
     ["stats"] = {
       params = {},
       summary = "Returns what the server has done since it started.",
+    },
+    ["checkRemote"] = {
+      params = {},
+      summary = "Tries whether the remote tier can be read and written, and how far its clock is off.",
     },
     ["inspect"] = {
       params = { "key", "cache", "processors", "options" },
@@ -127,8 +131,8 @@ return {
       summary = "Reads every image of a cache, compares it with the index and repairs what is wrong; other requests continue meanwhile.",
     },
     ["configure"] = {
-      params = { "cache", "memory", "disk", "downloader" },
-      summary = "Changes the settings of a cache or of the downloader from now on; settings that are left out keep their values.",
+      params = { "cache", "memory", "disk", "downloader", "remote" },
+      summary = "Changes the settings of a cache, the downloader or the remote tier from now on; settings that are left out keep their values.",
     },
     ["addReadOnlyCachePath"] = {
       params = { "path", "cache" },
@@ -169,11 +173,11 @@ return {
       summary = "Ends the session: only exit may follow.",
     },
   },
-  options = { "forceRefresh", "fromMemoryCacheOrRefresh", "onlyFromCache", "cacheMemoryOnly", "waitForCache", "memoryCacheExpiration", "diskCacheExpiration", "memoryCacheAccessExtendingExpiration", "diskCacheAccessExtendingExpiration", "forcedCacheFileExtension", "queryDataWhenInMemory", "memory", "originalCache", "cacheOriginalImage", "cacheSerializer", "onlyLoadFirstFrame", "frame", "scaleDownLargeImages", "scaleFactor", "preloadAllAnimationData", "backgroundDecode", "verifyDecode", "thumbHash", "maxPixels", "maxFrames", "maxAnimationPixels", "decodeSeconds", "maxEntityBytes", "lease", "revalidate", "staleIfError", "offline", "negativeCache", "timeout", "deadline", "minBytesPerSecond", "downloadPriority", "alsoPrefetchToMemory", "onLastCancel", "slot", "merge", "headers", "method", "body", "dataModifier", "authorization", "scope", "credentialScope", "delegates", "redirect", "maxRedirects", "maxBytes", "validStatusCodes", "acceptContentTypes", "retry", "waitForConnectivity", "alternativeSources", "hedgeAfter", "integrity", "onFailureImage" },
-  events = { "cache/didClean", "image/didChange", "activity/didChange", "download/didFinish", "log" },
+  options = { "forceRefresh", "fromMemoryCacheOrRefresh", "onlyFromCache", "cacheMemoryOnly", "waitForCache", "memoryCacheExpiration", "diskCacheExpiration", "memoryCacheAccessExtendingExpiration", "diskCacheAccessExtendingExpiration", "forcedCacheFileExtension", "queryDataWhenInMemory", "memory", "originalCache", "cacheOriginalImage", "cacheSerializer", "onlyLoadFirstFrame", "frame", "scaleDownLargeImages", "scaleFactor", "preloadAllAnimationData", "backgroundDecode", "verifyDecode", "thumbHash", "maxPixels", "maxFrames", "maxAnimationPixels", "decodeSeconds", "maxEntityBytes", "lease", "revalidate", "staleIfError", "offline", "negativeCache", "timeout", "deadline", "minBytesPerSecond", "downloadPriority", "alsoPrefetchToMemory", "onLastCancel", "slot", "merge", "headers", "method", "body", "dataModifier", "authorization", "scope", "credentialScope", "remote", "delegates", "redirect", "maxRedirects", "maxBytes", "validStatusCodes", "acceptContentTypes", "retry", "waitForConnectivity", "alternativeSources", "hedgeAfter", "integrity", "onFailureImage" },
+  events = { "cache/didClean", "image/didChange", "activity/didChange", "download/didFinish", "remote/didChange", "log" },
   delegates = { "downloader/modifyRequest", "downloader/redirect", "downloader/validateStatus", "downloader/challenge" },
   --- Members that hold objects: where an empty table must be written as {}.
-  objects = { "anchor", "authorization", "basic", "blackWhite", "blend", "blur", "body", "border", "cacheSerializer", "caches", "capabilities", "circle", "colorControls", "compositing", "crop", "disk", "diskCacheAccessExtendingExpiration", "diskCacheExpiration", "downloader", "downsample", "expiration", "extending", "flip", "focus", "format", "gamma", "headers", "initializationOptions", "interval", "memory", "memoryCacheAccessExtendingExpiration", "memoryCacheExpiration", "metadata", "options", "overlay", "pad", "pixelate", "radius", "resize", "retry", "rotate", "roundCorner", "sharpen", "targetSize", "tint", "trim", "use", "watermark" },
+  objects = { "anchor", "authorization", "basic", "blackWhite", "blend", "blur", "body", "border", "cacheSerializer", "caches", "capabilities", "circle", "colorControls", "compositing", "crop", "disk", "diskCacheAccessExtendingExpiration", "diskCacheExpiration", "downloader", "downsample", "expiration", "extending", "flip", "focus", "format", "gamma", "headers", "initializationOptions", "interval", "memory", "memoryCacheAccessExtendingExpiration", "memoryCacheExpiration", "metadata", "options", "overlay", "pad", "pixelate", "radius", "remote", "resize", "retry", "rotate", "roundCorner", "sharpen", "targetSize", "tint", "trim", "use", "watermark" },
   errors = {
     invalidParams = -32602,
     internalError = -32603,

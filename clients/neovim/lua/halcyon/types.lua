@@ -53,6 +53,7 @@
 ---@field authorization? { basic: { user: string, password: string } }|{ bearer: string } Credentials, sent to the host of the URL only.
 ---@field scope? string A name for the user of the request, such as an account. Images loaded with credentials are kept apart by this name instead of by the credentials, and so outlast a change of token.
 ---@field credentialScope? "separate"|"shared" Whether images loaded with credentials are kept apart by user (separate) or shared with everyone (shared). Default: "separate".
+---@field remote? "use"|"skip"|"share" The use of the tier that several machines share: for what is nobody's own (use), not at all (skip), or for private images too (share). Default: "use".
 ---@field delegates? ("downloader/modifyRequest"|"downloader/redirect"|"downloader/validateStatus"|"downloader/challenge")[] The questions that the client is asked about this download, instead of those named in initialize; an empty list for none.
 ---@field redirect? "follow"|"same-origin"|"none" The redirects to follow: all, those to the same scheme, host and port, or none. Default: "follow".
 ---@field maxRedirects? integer The largest number of redirects to follow. Default: 10.
@@ -73,7 +74,7 @@
 ---@field key string The cache key.
 ---@field cache string The name of the cache.
 ---@field processorIdentifier string The identifier of the processors; empty for an original.
----@field cacheType "none"|"memory"|"disk" Where the image came from; none means just downloaded.
+---@field cacheType "none"|"memory"|"disk"|"remote" Where the image came from; none means just downloaded.
 ---@field path string|nil A complete file; null when the image is only in memory.
 ---@field uri string|nil The file's URL; null when there is none.
 ---@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf" The picture format, by signature.
@@ -112,7 +113,7 @@
 ---@field key string The cache key.
 ---@field cache string The name of the cache.
 ---@field processorIdentifier string The identifier of the processors; empty for an original.
----@field cacheType "none"|"memory"|"disk" Where the image came from; none means just downloaded.
+---@field cacheType "none"|"memory"|"disk"|"remote" Where the image came from; none means just downloaded.
 ---@field path string|nil A complete file; null when the image is only in memory.
 ---@field uri string|nil The file's URL; null when there is none.
 ---@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf" The picture format, by signature.
@@ -143,10 +144,11 @@
 ---@field memory boolean Whether something was removed from memory.
 ---@field disk boolean Whether something was removed from disk.
 ---@field leased boolean Whether a path was removed before its lease ended.
+---@field remote? { count: integer, problem: string|nil } The objects that the remote tier was told to remove, and why some are still there; left out unless remote was given.
 
 ---@class halcyon.IsCachedResult
 ---@field cached boolean Whether a tier has the image.
----@field cacheType "none"|"memory"|"disk" The first tier that has it; none for no tier.
+---@field cacheType "none"|"memory"|"disk"|"remote" The first tier of this machine that has it; none for no tier.
 
 ---@class halcyon.CachePathResult
 ---@field path string Where the image is, or would be.
@@ -185,7 +187,7 @@
 ---@field loopCount? integer How often an animation is played, 0 for ever; left out when the first kilobytes do not show it.
 ---@field hasAlpha boolean|nil Whether the image may be transparent; null when the first kilobytes do not show it.
 ---@field byteCount integer|nil The size in bytes; null when the server does not say.
----@field cacheType "none"|"memory"|"disk" The tier that was read; none for the source.
+---@field cacheType "none"|"memory"|"disk"|"remote" The tier that was read; none for the source.
 ---@field displayWidth? integer Pixels across after applying the orientation; left out when the first kilobytes do not show it.
 ---@field displayHeight? integer Pixels down after applying the orientation; left out when the first kilobytes do not show it.
 
@@ -214,6 +216,7 @@
 ---@field byteCount integer Bytes freed.
 ---@field bytes integer Former name of byteCount.
 ---@field leased integer About how many paths were removed before their leases ended.
+---@field remote? { count: integer, problem: string|nil } The objects that the remote tier was told to remove, and why some are still there; left out unless remote was given.
 
 ---@class halcyon.ForgetResult
 ---@field forgotten integer How many failures were forgotten.
@@ -237,6 +240,7 @@
 ---@field damagedFiles integer Images removed because another program had changed their files.
 ---@field rememberedFailures integer Remembered failures, which are repeated without asking the server.
 ---@field notStored table<string, integer> Loaded images that should have been kept but no tier keeps, by reason; including those that nobody waited for, and originals of processed images.
+---@field remote? { hits: integer, misses: integer, errors: integer, wrong: integer, uploads: integer, dropped: integer, queued: integer, bytesRead: integer, bytesWritten: integer, breaker: "closed"|"open"|"half-open" } The remote tier; left out when there is none.
 ---@field requestsInFlight integer Requests that have not been answered yet.
 ---@field output { heldBytes: integer, bytesLimit: integer, limitBytes: integer, waits: integer } Output that the client has not read yet: the bytes held, their limit (outputLimit), and how often requests had to wait for the client to read.
 ---@field uptimeSeconds number Seconds since the server started.
@@ -248,6 +252,13 @@
 ---@field p95 number The 95th percentile in milliseconds, exact to an eighth of the value.
 ---@field p99 number The 99th percentile in milliseconds, exact to an eighth of the value.
 ---@field max number The longest time in milliseconds.
+
+---@class halcyon.RemoteCheckResult
+---@field ok boolean Whether all that the mode needs works; false when there is no remote tier.
+---@field url string|nil The address without secrets; null when there is no remote tier.
+---@field mode "read-write"|"read-only"|"write-only"|null Whether the tier is read, written or both; null when there is none.
+---@field steps ({ name: "read"|"write"|"remove"|"claim"|"clock", seconds: number, problem: string|nil })[] What was tried, in order; after a problem nothing more is.
+---@field clockAhead number|nil The seconds that its clock is ahead of this machine's; null when it did not tell the time.
 
 ---@class halcyon.EntryDetails
 ---@field key string|nil The cache key; null while only the file is known, until the image is next requested.
@@ -288,7 +299,7 @@
 ---@field cache string The name of the cache.
 ---@field hash string The hash that names the file.
 ---@field path string Where the image is on disk, or would be.
----@field cacheType "none"|"memory"|"disk" The tier where the image is and has not expired; or none.
+---@field cacheType "none"|"memory"|"disk"|"remote" The tier where the image is and has not expired; or none.
 ---@field storedAt string|nil When the image was stored.
 ---@field expiresAt string|nil When the image expires on disk; null for never, and when nothing is stored.
 ---@field stale boolean|nil Whether the stored image is staler than the request accepts; null when nothing is stored.
@@ -353,10 +364,17 @@
 ---@field hostRules? ({ hosts: string[], headers?: table<string, string>, authorization?: { basic: { user: string, password: string } }|{ bearer: string }, clientCertificate?: string, clientKey?: string })[] What is added to requests to certain hosts, unless the request sets it itself: headers, authorization, a client certificate. Secrets are not shown.
 ---@field urlRewrites? { from: string, to: string }[] Requests for URLs that begin with from go to to instead; the first rule that matches applies.
 
+---@class halcyon.RemoteSettings
+---@field url? string|nil The URL of the tier; null for none. Credentials in it are not shown.
+---@field mode? "read-write"|"read-only"|"write-only" Whether the tier is read, written or both. Default: "read-write".
+---@field timeout? number The longest time that a request waits for the tier, in seconds. Default: 0.3.
+---@field maxBytes? integer The largest image in the tier, in bytes. Default: 16777216.
+
 ---@class halcyon.ConfigureResult
 ---@field memory false|halcyon.MemorySettings The memory tier; false when it is turned off.
 ---@field disk halcyon.DiskSettings The disk tier.
 ---@field downloader halcyon.DownloaderSettings The downloader of all caches.
+---@field remote halcyon.RemoteSettings The remote tier of all caches.
 
 ---@class halcyon.CacheSettings
 ---@field memory false|halcyon.MemorySettings The memory tier; false when it is turned off.
@@ -366,7 +384,7 @@
 ---@field caches { name: string, folder: string, isOpen: boolean, settings: halcyon.CacheSettings }[] Name, folder, whether this server has used it, and settings, by name.
 
 ---@class halcyon.SubscriptionResult
----@field events ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log")[] The events that are now subscribed to.
+---@field events ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"remote/didChange"|"log")[] The events that are now subscribed to.
 
 --- The settings of all caches, of single caches by name, and of the downloader.
 ---@class halcyon.Settings
@@ -409,6 +427,7 @@
 ---@field fromMemory? boolean Remove it from memory. Default: true.
 ---@field fromDisk? boolean Remove it from disk. Default: true.
 ---@field allVariants? boolean Remove everything made from it by processors too. Default: false.
+---@field remote? boolean Remove them from the remote tier too, for all machines. Default: false.
 ---@field options? halcyon.ImageOptions The other options with which the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.
 
 --- Returns whether an image is cached, and in which tier; nothing is loaded.
@@ -472,6 +491,7 @@
 --- Empties a cache: memory and disk.
 ---@class halcyon.ClearParams
 ---@field cache? string The name of the cache. Default: "default".
+---@field remote? boolean Remove them from the remote tier too, for all machines. Default: false.
 
 --- Empties the memory tier of a cache.
 ---@class halcyon.ClearMemoryParams
@@ -525,12 +545,13 @@
 ---@field cache? string The name of the cache. Default: "default".
 ---@field repair? boolean Put right what is wrong; otherwise it is only counted. Default: true.
 
---- Changes the settings of a cache or of the downloader from now on; settings that are left out keep their values.
+--- Changes the settings of a cache, the downloader or the remote tier from now on; settings that are left out keep their values.
 ---@class halcyon.ConfigureParams
 ---@field cache? string The name of the cache. Default: "default".
 ---@field memory? boolean|halcyon.MemorySettings The memory tier: its settings, or whether there is one.
 ---@field disk? halcyon.DiskSettings The settings of the disk tier.
 ---@field downloader? halcyon.DownloaderSettings The settings of the downloader of all caches.
+---@field remote? halcyon.RemoteSettings The settings of the remote tier of all caches.
 
 --- Adds a folder that is searched after that of a cache, and never written.
 ---@class halcyon.AddReadOnlyCachePathParams
@@ -539,11 +560,11 @@
 
 --- Subscribes to events, which then come as notifications.
 ---@class halcyon.SubscribeParams
----@field events ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log")[] The names of the events.
+---@field events ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"remote/didChange"|"log")[] The names of the events.
 
 --- Ends subscriptions: none of these events comes after the answer.
 ---@class halcyon.UnsubscribeParams
----@field events ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log")[] The names of the events.
+---@field events ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"remote/didChange"|"log")[] The names of the events.
 
 --- Introduces the client; optional. Other members that clients of language servers send are ignored.
 ---@class halcyon.InitializeParams
@@ -587,6 +608,11 @@
 ---@field httpVersion string|nil The version of HTTP.
 ---@field fromRevalidation boolean Whether the server confirmed what was cached.
 ---@field error string|nil The error, as a request would get it.
+
+--- The remote tier is left out because it failed (open), is tried again (half-open), or is used again (closed).
+---@class halcyon.RemoteDidChangeEvent
+---@field breaker "closed"|"open"|"half-open" Whether the tier is used (closed), left out (open) or being tried (half-open).
+---@field reason string|nil Why.
 
 --- A line of the log, of the level that is logged or above; at most 100 in a second.
 ---@class halcyon.LogEvent
@@ -634,7 +660,7 @@
 
 ---@alias halcyon.DownloaderChallengeResult "default"|"cancel"|{ use: { user: string, password: string }|{ bearer: string } }|nil
 
----@alias halcyon.EventName "cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log"
+---@alias halcyon.EventName "cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"remote/didChange"|"log"
 ---@alias halcyon.ErrorName "invalidParams"|"internalError"|"requestCancelled"|"serverCancelled"|"badData"|"notModified"|"invalidStatusCode"|"notCached"|"processingFailed"|"limitExceeded"|"dataModifyingFailed"|"invalidURL"|"connectionFailed"|"timedOut"|"tlsFailed"|"forbiddenAddress"|"unreadableFile"|"downloadCancelledBeforeStarting"|"storageFailed"
 
 --- The questions of the server that a client may answer; nil leaves a matter to the server, vim.NIL is null.
@@ -666,15 +692,16 @@
 ---@field forgetFailures fun(params?: halcyon.ForgetFailuresParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ForgetResult)): halcyon.Handle Forgets remembered failures, so that their URLs are tried again.
 ---@field listFailures fun(params?: halcyon.ListFailuresParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.FailuresResult)): halcyon.Handle Lists the remembered failures, which are repeated without asking the server.
 ---@field stats fun(params: nil, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.StatsResult)): halcyon.Handle Returns what the server has done since it started.
+---@field checkRemote fun(params: nil, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.RemoteCheckResult)): halcyon.Handle Tries whether the remote tier can be read and written, and how far its clock is off.
 ---@field inspect fun(params: halcyon.InspectParams|string, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.EntryDetails)): halcyon.Handle Returns everything that is known about a cached image, without loading it or extending its life.
 ---@field list fun(params?: halcyon.ListParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ListResult)): halcyon.Handle Lists the images on disk, page by page, in an order that does not change when they are used.
 ---@field explain fun(params: halcyon.ExplainParams|string, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ExplainResult)): halcyon.Handle Returns what retrieve would do now and why; nothing is loaded, extended or asked.
 ---@field cleanExpired fun(params?: halcyon.CleanExpiredParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.CleanResult)): halcyon.Handle Removes every expired image. A leased path stays valid until its lease ends.
 ---@field verify fun(params?: halcyon.VerifyParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.VerifyResult)): halcyon.Handle Reads every image of a cache, compares it with the index and repairs what is wrong; other requests continue meanwhile.
----@field configure fun(params?: halcyon.ConfigureParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ConfigureResult)): halcyon.Handle Changes the settings of a cache or of the downloader from now on; settings that are left out keep their values.
+---@field configure fun(params?: halcyon.ConfigureParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ConfigureResult)): halcyon.Handle Changes the settings of a cache, the downloader or the remote tier from now on; settings that are left out keep their values.
 ---@field addReadOnlyCachePath fun(params: halcyon.AddReadOnlyCachePathParams|string, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.CacheSettings)): halcyon.Handle Adds a folder that is searched after that of a cache, and never written.
 ---@field caches fun(params: nil, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.CachesResult)): halcyon.Handle Lists the caches that are open, configured, or found in the cache folder.
----@field subscribe fun(params: halcyon.SubscribeParams|("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log")[], options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.SubscriptionResult)): halcyon.Handle Subscribes to events, which then come as notifications.
----@field unsubscribe fun(params: halcyon.UnsubscribeParams|("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log")[], options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.SubscriptionResult)): halcyon.Handle Ends subscriptions: none of these events comes after the answer.
+---@field subscribe fun(params: halcyon.SubscribeParams|("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"remote/didChange"|"log")[], options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.SubscriptionResult)): halcyon.Handle Subscribes to events, which then come as notifications.
+---@field unsubscribe fun(params: halcyon.UnsubscribeParams|("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"remote/didChange"|"log")[], options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.SubscriptionResult)): halcyon.Handle Ends subscriptions: none of these events comes after the answer.
 ---@field ping fun(params: nil, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: nil)): halcyon.Handle Answers null: shows that the server is alive, and its latency. Parameters are ignored.
 ---@field discover fun(params: nil, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: table<string, any>)): halcyon.Handle Returns this document.

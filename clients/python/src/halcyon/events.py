@@ -15,6 +15,7 @@ __all__ = [
     "EventName",
     "ImageChanged",
     "LogLine",
+    "RemoteDidChangeEvent",
 ]
 
 EventName = Literal[
@@ -22,6 +23,7 @@ EventName = Literal[
     "image/didChange",
     "activity/didChange",
     "download/didFinish",
+    "remote/didChange",
     "log",
 ]
 """An event that can be subscribed to."""
@@ -112,6 +114,17 @@ class DownloadFinished(TypedDict):
     """Whether the server confirmed what was cached, and sent no body."""
     error: Optional[str]
     """The name of the error; None when it went well."""
+
+
+class RemoteDidChangeEvent(TypedDict):
+    """The remote tier is left out because it failed (open), is tried again (half-open), or is used
+    again (closed).
+    """
+
+    breaker: Literal["closed", "open", "half-open"]
+    """Whether the tier is used (closed), left out (open) or being tried (half-open)."""
+    reason: Optional[str]
+    """Why."""
 
 
 class _LogLine(TypedDict):

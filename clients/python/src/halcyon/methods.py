@@ -63,6 +63,8 @@ from .results import (
     probe_result_from_wire,
     ProbeResult,
     RememberedFailure,
+    remote_check_result_from_wire,
+    RemoteCheckResult,
     remove_result_from_wire,
     RemoveResult,
     size_result_from_wire,
@@ -82,6 +84,7 @@ from .settings import (
     DiskSettings,
     DownloaderSettings,
     MemorySettings,
+    RemoteSettings,
 )
 
 T = TypeVar("T")
@@ -219,6 +222,7 @@ class Methods:
         from_memory: bool = True,
         from_disk: bool = True,
         all_variants: bool = False,
+        remote: bool = False,
         options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
     ) -> RemoveResult:
@@ -234,6 +238,7 @@ class Methods:
             from_memory: Remove it from memory.
             from_disk: Remove it from disk.
             all_variants: Remove everything made from it by processors too.
+            remote: Remove them from the remote tier too, for all machines.
             options: The other options with which the image was made: cacheSerializer,
                 onlyLoadFirstFrame, scaleFactor and the like.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
@@ -246,6 +251,7 @@ class Methods:
                 "fromMemory": None if from_memory else False,
                 "fromDisk": None if from_disk else False,
                 "allVariants": True if all_variants else None,
+                "remote": True if remote else None,
                 "options": options,
             },
         )
@@ -463,14 +469,21 @@ class Methods:
         """
         return self._call("resume", "{}", pause_state_from_wire, timeout)
 
-    def clear(self, *, cache: Optional[str] = None, timeout: Optional[float] = None) -> ClearResult:
+    def clear(
+        self,
+        *,
+        cache: Optional[str] = None,
+        remote: bool = False,
+        timeout: Optional[float] = None,
+    ) -> ClearResult:
         """Empties a cache: memory and disk.
 
         Args:
             cache: The name of the cache.
+            remote: Remove them from the remote tier too, for all machines.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
-        wire = params_of.given({"cache": cache})
+        wire = params_of.given({"cache": cache, "remote": True if remote else None})
         return self._call("clear", wire, clear_result_from_wire, timeout)
 
     def clear_memory(
@@ -544,6 +557,14 @@ class Methods:
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
         return self._call("stats", "{}", stats_from_wire, timeout)
+
+    def check_remote(self, *, timeout: Optional[float] = None) -> RemoteCheckResult:
+        """Tries whether the remote tier can be read and written, and how far its clock is off.
+
+        Args:
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        return self._call("checkRemote", "{}", remote_check_result_from_wire, timeout)
 
     def inspect(
         self,
@@ -699,10 +720,11 @@ class Methods:
         memory: Optional[Union[bool, MemorySettings]] = None,
         disk: Optional[DiskSettings] = None,
         downloader: Optional[DownloaderSettings] = None,
+        remote: Optional[RemoteSettings] = None,
         timeout: Optional[float] = None,
     ) -> ConfiguredSettings:
-        """Changes the settings of a cache or of the downloader from now on; settings that are left
-        out keep their values.
+        """Changes the settings of a cache, the downloader or the remote tier from now on; settings
+        that are left out keep their values.
 
         Returns the settings in force; without any change it only tells. Raises InvalidParams, which
         names the setting, and then nothing has changed.
@@ -712,10 +734,17 @@ class Methods:
             memory: The memory tier: its settings, or whether there is one.
             disk: The settings of the disk tier.
             downloader: The settings of the downloader of all caches.
+            remote: The settings of the remote tier of all caches.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
         wire = params_of.given(
-            {"cache": cache, "memory": memory, "disk": disk, "downloader": downloader},
+            {
+                "cache": cache,
+                "memory": memory,
+                "disk": disk,
+                "downloader": downloader,
+                "remote": remote,
+            },
         )
         return self._call("configure", wire, configured_settings_from_wire, timeout)
 
@@ -756,7 +785,7 @@ class Methods:
 
         Args:
             events: The names of the events. One of "cache/didClean", "image/didChange",
-                "activity/didChange", "download/didFinish", "log".
+                "activity/didChange", "download/didFinish", "remote/didChange", "log".
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
         wire = params_of.given({"events": list(events)})
@@ -773,7 +802,7 @@ class Methods:
 
         Args:
             events: The names of the events. One of "cache/didClean", "image/didChange",
-                "activity/didChange", "download/didFinish", "log".
+                "activity/didChange", "download/didFinish", "remote/didChange", "log".
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
         wire = params_of.given({"events": list(events)})

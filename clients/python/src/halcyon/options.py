@@ -319,6 +319,10 @@ class ImageOptions(TypedDict, total=False):
     """Whether images loaded with credentials are kept apart by user (separate) or shared with
     everyone (shared). Default: "separate".
     """
+    remote: Literal["use", "skip", "share"]
+    """The use of the tier that several machines share: for what is nobody's own (use), not at all
+    (skip), or for private images too (share). Default: "use".
+    """
     delegates: List[QuestionName]
     """The questions that the client is asked about this download, instead of those named in
     initialize; an empty list for none.

@@ -34,17 +34,21 @@ __all__ = [
     "PrefetchResult",
     "ProbeResult",
     "RememberedFailure",
+    "RemoteCheckResult",
+    "RemoteCheckResultSteps",
     "RemoveResult",
+    "RemoveResultRemote",
     "SizeResult",
     "Stats",
     "StatsResultOutput",
+    "StatsResultRemote",
     "StoredTiers",
     "StoreResult",
     "UnstoredImage",
     "VerifyResult",
 ]
 
-CacheType = Literal["none", "memory", "disk"]
+CacheType = Literal["none", "memory", "disk", "remote"]
 """Where an answer came from, or where an entry is; "none" = loaded now, or nowhere."""
 
 PictureFormat = Literal[
@@ -246,6 +250,17 @@ class StoreResult(ImageResult):
 store_result_from_wire = image_decoder(StoreResult)
 
 
+class RemoveResultRemote(TypedDict):
+    """The objects that the remote tier was told to remove, and why some are still there; left out
+    unless remote was given.
+    """
+
+    count: int
+    """How many."""
+    problem: Optional[str]
+    """What is wrong; None for nothing."""
+
+
 @dataclass(frozen=True)
 class RemoveResult:
     """What `remove` took away; true when anything was."""
@@ -258,6 +273,10 @@ class RemoveResult:
     """Whether something was removed from disk."""
     leased: bool = False
     """Whether a path was removed before its lease ended."""
+    remote: Optional[RemoveResultRemote] = field(default=None, hash=False)
+    """The objects that the remote tier was told to remove, and why some are still there; left out
+    unless remote was given.
+    """
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -275,7 +294,7 @@ class CachedResult:
     cached: bool
     """Whether a tier has the image."""
     cache_type: CacheType = "none"
-    """The first tier that has it; none for no tier."""
+    """The first tier of this machine that has it; none for no tier."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -520,6 +539,10 @@ class ClearResult:
     """Former name of byte_count."""
     leased: int = 0
     """About how many paths were removed before their leases ended."""
+    remote: Optional[RemoveResultRemote] = field(default=None, hash=False)
+    """The objects that the remote tier was told to remove, and why some are still there; left out
+    unless remote was given.
+    """
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -538,6 +561,31 @@ class RememberedFailure(TypedDict):
     """The error, as a request would get it."""
     seconds: float
     """For how many seconds it is remembered yet."""
+
+
+class StatsResultRemote(TypedDict):
+    """The remote tier; left out when there is none."""
+
+    hits: int
+    """Images that the tier answered."""
+    misses: int
+    """Images that it did not have, or not in time."""
+    errors: int
+    """Operations that failed."""
+    wrong: int
+    """Objects that were not what their names say."""
+    uploads: int
+    """Objects that were uploaded."""
+    dropped: int
+    """Uploads that were left out: too many waited, or the tier was left out."""
+    queued: int
+    """Uploads that wait or run."""
+    bytesRead: int
+    """The bytes of objects that were read."""
+    bytesWritten: int
+    """The bytes of objects that were written."""
+    breaker: Literal["closed", "open", "half-open"]
+    """Whether the tier is used (closed), left out (open) or being tried (half-open)."""
 
 
 class StatsResultOutput(TypedDict):
@@ -570,9 +618,7 @@ class Latency(TypedDict):
     """The longest time in milliseconds."""
 
 
-class Stats(TypedDict):
-    """The server's counters."""
-
+class _Stats(TypedDict):
     memoryHits: int
     """Images answered from memory."""
     diskHits: int
@@ -615,6 +661,35 @@ class Stats(TypedDict):
     """Seconds since the server started."""
     latency: Dict[str, Latency]
     """The time from reading to answering requests, by method."""
+
+
+class Stats(_Stats, total=False):
+    """The server's counters."""
+
+    remote: StatsResultRemote
+    """The remote tier; left out when there is none."""
+
+
+class RemoteCheckResultSteps(TypedDict):
+    name: Literal["read", "write", "remove", "claim", "clock"]
+    """The name."""
+    seconds: float
+    """A number of seconds."""
+    problem: Optional[str]
+    """What is wrong; None for nothing."""
+
+
+class RemoteCheckResult(TypedDict):
+    ok: bool
+    """Whether all that the mode needs works; False when there is no remote tier."""
+    url: Optional[str]
+    """The address without secrets; None when there is no remote tier."""
+    mode: Literal["read-write", "read-only", "write-only", None]
+    """Whether the tier is read, written or both; None when there is none."""
+    steps: List[RemoteCheckResultSteps]
+    """What was tried, in order; after a problem nothing more is."""
+    clockAhead: Optional[float]
+    """The seconds that its clock is ahead of this machine's; None when it did not tell the time."""
 
 
 @dataclass(frozen=True)
@@ -796,6 +871,7 @@ pause_state_from_wire: Callable[[Any], PauseState] = as_it_is
 forget_failures_from_wire: Callable[[Any], int] = member("forgotten")
 list_failures_from_wire: Callable[[Any], List[RememberedFailure]] = member("failures")
 stats_from_wire: Callable[[Any], Stats] = as_it_is
+remote_check_result_from_wire: Callable[[Any], RemoteCheckResult] = as_it_is
 explanation_from_wire: Callable[[Any], Explanation] = as_it_is
 configured_settings_from_wire: Callable[[Any], ConfiguredSettings] = as_it_is
 cache_settings_from_wire: Callable[[Any], CacheSettings] = as_it_is

@@ -17,6 +17,7 @@ __all__ = [
     "HostRule",
     "KeyRule",
     "MemorySettings",
+    "RemoteSettings",
     "URLRewrite",
 ]
 
@@ -171,8 +172,21 @@ class CacheSettings(TypedDict):
     """The disk tier."""
 
 
+class RemoteSettings(TypedDict, total=False):
+    url: Optional[str]
+    """The URL of the tier; None for none. Credentials in it are not shown."""
+    mode: Literal["read-write", "read-only", "write-only"]
+    """Whether the tier is read, written or both. Default: "read-write"."""
+    timeout: float
+    """The longest time that a request waits for the tier, in seconds. Default: 0.3."""
+    maxBytes: int
+    """The largest image in the tier, in bytes. Default: 16777216."""
+
+
 class ConfiguredSettings(CacheSettings):
     """The settings in force of one cache, and of the downloader of all."""
 
     downloader: DownloaderSettings
     """The downloader of all caches."""
+    remote: RemoteSettings
+    """The remote tier of all caches."""

@@ -42,6 +42,8 @@ from .results import (
     probe_result_from_wire,
     ProbeResult,
     RememberedFailure,
+    remote_check_result_from_wire,
+    RemoteCheckResult,
     remove_result_from_wire,
     RemoveResult,
     size_result_from_wire,
@@ -237,6 +239,15 @@ class Submitting:
     @overload
     def submit(
         self,
+        method: Literal["checkRemote"],
+        params: Params = ...,
+        *,
+        progress: Optional[ProgressCallback] = ...,
+    ) -> PendingCall[RemoteCheckResult]: ...
+
+    @overload
+    def submit(
+        self,
         method: Literal["inspect"],
         params: Params = ...,
         *,
@@ -378,6 +389,7 @@ DECODERS: Dict[str, Callable[[Any], Any]] = {
     "forgetFailures": forget_failures_from_wire,
     "listFailures": list_failures_from_wire,
     "stats": stats_from_wire,
+    "checkRemote": remote_check_result_from_wire,
     "inspect": entry_details_from_wire,
     "explain": explanation_from_wire,
     "cleanExpired": clean_result_from_wire,

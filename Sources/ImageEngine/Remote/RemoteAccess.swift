@@ -1,0 +1,204 @@
+internal import ImageRecipes
+internal import Logging
+internal import Platform
+internal import RemoteStorage
+
+/// The way of one request to the remote tier, for one entry: its object is asked for before the origin, and the image that was
+/// downloaded or made goes there.
+struct RemoteAccess: Sendable {
+    private let tier: RemoteTier
+    private let engine: EngineServices
+    private let resource: Resource
+    private let outgoing: OutgoingRequest
+    private let key: CacheKey
+    private let cache: ImageCache
+    private let needs: ImageNeeds
+    let policy: RemotePolicy
+
+    private static let logger = Logger(label: "halcyon.remote")
+    /// The pauses between two looks for what another machine downloads, in milliseconds.
+    private static let pauses = (first: 5, longest: 250)
+
+    /// `nil` when there is no remote tier, or nothing may be asked of the network.
+    init?(_ plan: FetchPlan, _ engine: EngineServices) {
+        self.init(
+            plan.resource, plan.outgoing, to: plan.key, in: plan.cache, needs: plan.needs, isRefresh: plan.isRefresh,
+            engine)
+    }
+
+    /// `nil` when there is no remote tier, or nothing may be asked of the network.
+    init?(
+        _ resource: Resource, _ outgoing: OutgoingRequest, to key: CacheKey, in cache: ImageCache, needs: ImageNeeds,
+        isRefresh: Bool = false, _ engine: EngineServices
+    ) {
+        guard let tier = engine.remote, !engine.lookup.isOffline(outgoing.options) else { return nil }
+        (self.tier, self.engine, self.resource, self.outgoing) = (tier, engine, resource, outgoing)
+        (self.key, self.cache, self.needs) = (key, cache, needs)
+        policy = RemotePolicy(outgoing, of: resource, to: key, isRefresh: isRefresh, engine.scopes)
+    }
+
+    /// The way of an image that a caller gives; `nil` unless the options say that it is shared, or when there is no remote tier.
+    init?(sharing key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ engine: EngineServices) {
+        guard let tier = engine.remote, options.lookup.remote == .share, !engine.lookup.isOffline(options) else {
+            return nil
+        }
+        (self.tier, self.engine, resource) = (tier, engine, Resource(url: key.key))
+        outgoing = OutgoingRequest(url: key.key, options: options)
+        (self.key, self.cache, needs, policy) = (key, cache, [], RemotePolicy(use: .share))
+    }
+
+    private var name: String { tier.name(of: key) }
+
+    /// `true` when the request may be answered from the tier: then its URL is one that may be loaded from, too.
+    var mayRead: Bool {
+        policy.mayRead && tier.configuration.mode.reads && engine.downloader.mayReach(outgoing.url)
+    }
+
+    // MARK: Reading
+
+    /// `true` when machines claim the downloads of such requests.
+    var mayClaim: Bool { tier.hasClaims && outgoing.options.network.merges && mayRead }
+
+    /// Claims the download of the image. No longer than the download may take, because a machine may be lost.
+    func claim() async -> (claim: RemoteClaim?, isTaken: Bool) { await tier.claim(name, seconds: patience) }
+
+    /// The longest time that a machine waits for another one, in seconds.
+    private var patience: Int { Int(max(1, min(outgoing.options.network.limits.timeoutSeconds, 60))) }
+
+    /// The image out of the tier, ready to be stored; `nil` when it has none that may answer.
+    ///
+    /// - Parameter isCounted: `false` when the object has been looked for before.
+    func image(_ candidate: StoredCandidate? = nil, isCounted: Bool = true) async throws -> PendingStore? {
+        guard let object = await tier.object(name, isCounted: isCounted) else { return nil }
+        return try await accepted(object, candidate)
+    }
+
+    /// The image that another machine downloads; `nil` when that takes too long, or has ended without one.
+    ///
+    /// - Parameter look: Called before each look.
+    func imageOfOthers(_ candidate: StoredCandidate?, look: @Sendable () -> Void) async throws -> PendingStore? {
+        let (name, end) = (name, engine.now + patience * 1_000_000_000)
+        var pause = Self.pauses.first
+        engine.counts.waitingForMachines.add(1, ordering: .relaxed)
+        defer { engine.counts.waitingForMachines.subtract(1, ordering: .relaxed) }
+        while engine.now < end {
+            // All together look about once in a millisecond.
+            let waiters = engine.counts.waitingForMachines.load(ordering: .relaxed)
+            try await Task.sleep(for: .milliseconds(max(pause, waiters)))
+            pause = min(2 * pause, Self.pauses.longest)
+            look()
+            // A claim ends when the object is there.
+            if await tier.isClaimed(name) { continue }
+            guard let object = await tier.object(name, isCounted: false) else { return nil }
+            return try await accepted(object, candidate)
+        }
+        return nil
+    }
+
+    /// The image, if it is what the name says, and may answer as if it lay on this machine's disk.
+    private func accepted(_ object: RemoteObject, _ candidate: StoredCandidate?) async throws -> PendingStore? {
+        let clock = cache.disk.clock
+        guard let record = ImageRecord(portable: object.record, of: key, from: outgoing.url, clock),
+            record.byteCount == object.image.count
+        else {
+            noteWrong()
+            return nil
+        }
+        // What this machine has, and wants a newer one of, may be newer.
+        if let own = candidate?.hit.record, own.storedAt >= record.storedAt { return nil }
+        let options = outgoing.options
+        guard !record.isExpired, object.image.count <= options.network.limits.maxBytes else { return nil }
+        let store: PendingStore? = try await engine.pool.run(isLong: object.image.count > BodySpool.memoryLimit) {
+            let entry = ImageCache.MemoryEntry(record: record, bytes: object.image)
+            guard try mayAnswer(ImageCache.Hit(entry: entry, cacheType: .remote), candidate) else { return nil }
+            let store = PendingStore(
+                content: .bytes(object.image), key: key, cache: cache, source: outgoing.url, origin: record.origin,
+                options: keeping, needs: needs)
+            guard let header = try? store.header(), header.format == record.header.format else {
+                noteWrong()
+                return nil
+            }
+            return store
+        }
+        guard let store, options.lookup.verifyDecode == true, key.identifier.isEmpty else { return store }
+        do {
+            return try await DecodeVerifier(engine: engine).verified(store)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            // The origin may have one that can be decoded, within the limits.
+            if case ImageError.badData = error { noteWrong() }
+            return nil
+        }
+    }
+
+    /// The options for storing an object of the tier.
+    private var keeping: ImageOptions {
+        if key.identifier.isEmpty { return outgoing.options.keepingOnlyCacheOptions }
+        var keeping = outgoing.options.keepingForVariants
+        keeping.processing.recipe = ImageRecipe()
+        return keeping
+    }
+
+    /// `true` when an image may answer the request. Waits for the disk.
+    private func mayAnswer(_ hit: ImageCache.Hit, _ candidate: StoredCandidate?) throws -> Bool {
+        var asking = outgoing.options
+        // What has not been decoded is, before it is stored.
+        asking.lookup.verifyDecode = nil
+        if !key.identifier.isEmpty {
+            guard try engine.lookup.isUsable(hit.record, of: resource, in: cache, asking) else { return false }
+            asking.lookup.integrity = nil
+        }
+        let request = OutgoingRequest(url: outgoing.url, options: asking, wasAsked: outgoing.wasAsked)
+        return engine.lookup.satisfies(hit, in: cache, resource, request, candidate, mayWait: true)
+    }
+
+    private func noteWrong() {
+        let name = self.name
+        Self.logger.notice("an object of the remote tier is not what its name says", metadata: ["object": "\(name)"])
+        tier.noteWrong(name)
+    }
+
+    /// Counts an image as a hit of the tier.
+    func answer(with image: ImageResult) -> ImageResult {
+        tier.noteHit()
+        var answer = image
+        answer.cacheType = .remote
+        return answer
+    }
+
+    // MARK: Writing
+
+    /// Gives the tier what was downloaded or made, and stored, if that may leave the machine.
+    ///
+    /// - Parameters:
+    ///   - bytes: Those of the image, if they are in memory.
+    ///   - claim: The right to download it, which ends when the object is there.
+    func upload(_ image: ImageResult, _ bytes: [UInt8]? = nil, _ claim: RemoteClaim? = nil) {
+        let (record, clock) = (image.record, cache.disk.clock)
+        guard tier.configuration.mode.writes, image.notStored == nil, record.storedAt != 0,
+            policy.mayWrite(isShareable: record.answer?.metadata.isShareable == true),
+            policy.use == .share || record.key.partition.isEmpty, record.key.identifier == key.identifier
+        else { return }
+        let seconds = record.remainingSeconds(clock)
+        if let seconds, seconds <= 0 { return }
+        tier.upload(
+            RemoteUpload(tier.name(of: record.key), byteCount: record.byteCount, seconds: seconds, claim: claim) {
+                guard let image = try bytes ?? record.path.map({ try Files.read($0, followsLinks: false) }),
+                    image.count == record.byteCount
+                else { return nil }
+                if bytes == nil, let checksum = record.checksum {
+                    guard image.withUnsafeBytes({ Digest(of: $0) }) == checksum else { return nil }
+                }
+                return RemoteObject(record: record.portable(clock), image: image)
+            })
+    }
+}
+
+extension RemoteTier {
+    /// The name of the object of an entry. What codec workers have made has another one for each release, because releases may
+    /// make other pixels by the same recipe.
+    func name(of key: CacheKey) -> String {
+        RemoteObject.name(of: key.portableParts + (key.identifier.isEmpty ? [] : [configuration.release]))
+    }
+}

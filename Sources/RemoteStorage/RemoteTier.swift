@@ -1,0 +1,364 @@
+package import Downloading
+package import Platform
+internal import Synchronization
+
+/// The way a remote tier is used.
+package enum RemoteMode: String, Sendable, CaseIterable {
+    case readWrite = "read-write"
+    case readOnly = "read-only"
+    case writeOnly = "write-only"
+
+    package var reads: Bool { self != .writeOnly }
+    package var writes: Bool { self != .readOnly }
+}
+
+/// The tier behind the disk that several machines share: an engine that may be slow, wrong or gone, and whose failures no
+/// request gets to see.
+package final class RemoteTier: Sendable {
+    package struct Configuration: Sendable {
+        /// The address; `nil` for no remote tier.
+        package var url: RemoteURL?
+        package var mode = RemoteMode.readWrite
+        /// The longest wait for the engine, in seconds.
+        package var timeout = 0.3
+        /// The largest image that is read or written, in bytes.
+        package var maxBytes = 16 << 20
+        /// The release of the program, for the names of what its codec makes.
+        package var release = ""
+        /// Where the credentials of AWS are.
+        package var environment = AWSEnvironment()
+
+        package init() {}
+    }
+
+    /// The most operations at the same time for which requests wait.
+    private static let width = 32
+    /// Nobody waits for an upload, which may take so many times as long.
+    private static let uploadPatience = 10.0
+
+    private struct State: Sendable {
+        var breaker = CircuitBreaker()
+        var asking = 0
+        /// The time of the last answer to an operation for which a request waited.
+        var lastAnswer = Int.min
+        /// Those who wait for a place, with the time when they have waited long enough.
+        var waiting: [(place: CheckedContinuation<Bool, Never>, end: Int)] = []
+        var uploads = UploadQueue()
+        /// The tokens of claims that have not ended, by their names.
+        var claims: [String: String] = [:]
+        /// The number of claims that are being ended.
+        var endingClaims = 0
+        var counts = RemoteCounts()
+
+        var isBusy: Bool { uploads.count > 0 || !claims.isEmpty || endingClaims > 0 }
+    }
+
+    package let configuration: Configuration
+    private let storage: any RemoteStorage
+    private let pool: BlockingPool
+    let now: @Sendable () -> Int
+    private let report: @Sendable (CircuitBreaker.State, RemoteError?) -> Void
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - pool: Runs what waits for the disk.
+    ///   - report: Receives each change of the breaker, with its cause.
+    package init(
+        _ storage: any RemoteStorage, _ configuration: Configuration, pool: BlockingPool,
+        now: @escaping @Sendable () -> Int, report: @escaping @Sendable (CircuitBreaker.State, RemoteError?) -> Void
+    ) {
+        (self.storage, self.configuration, self.pool) = (storage, configuration, pool)
+        (self.now, self.report) = (now, report)
+    }
+
+    /// The tier that the configuration names; `nil` when it names none.
+    package convenience init?(
+        _ configuration: Configuration, downloader: ImageDownloader.Configuration, spool: SpoolPlace,
+        pool: BlockingPool, now: @escaping @Sendable () -> Int,
+        report: @escaping @Sendable (CircuitBreaker.State, RemoteError?) -> Void
+    ) {
+        guard let url = configuration.url else { return nil }
+        let connectSeconds = configuration.timeout / 3
+        let maxBytes = configuration.maxBytes
+        let storage: any RemoteStorage =
+            switch url.place {
+            case .http(let base):
+                HTTPStorage(
+                    base, url, HTTPClient(downloader, to: base, maxBytes: maxBytes, connectSeconds: connectSeconds),
+                    netrc: downloader.netrc.flatMap { NetrcFile(path: $0) })
+            case .s3(let place):
+                S3Storage(S3Target(place, url, configuration.environment)) {
+                    HTTPClient(downloader, to: $0, maxBytes: maxBytes, connectSeconds: connectSeconds)
+                }
+            case .redis, .redisSocket:
+                RedisStorage(
+                    url, tls: downloader.tls, maxBytes: maxBytes, connectSeconds: connectSeconds,
+                    timeout: configuration.timeout)
+            }
+        self.init(storage, configuration, pool: pool, now: now, report: report)
+    }
+
+    package var counts: RemoteCounts {
+        state.withLock { state in
+            var counts = state.counts
+            (counts.queued, counts.breaker) = (state.uploads.count, state.breaker.state)
+            return counts
+        }
+    }
+
+    // MARK: Reading
+
+    /// The object; `nil` when there is none, or none that can be had in time.
+    ///
+    /// - Parameter isCounted: `false` when the object has been looked for before.
+    package func object(_ name: String, isCounted: Bool = true) async -> RemoteObject? {
+        guard let found = await ask({ [storage] in try await storage.get(name) }), let bytes = found else {
+            if isCounted, !Task.isCancelled { state.withLock { $0.counts.misses += 1 } }
+            return nil
+        }
+        let object =
+            bytes.count > 1 << 18 ? try? await pool.run(isLong: true) { RemoteObject(bytes) } : RemoteObject(bytes)
+        state.withLock { $0.counts.bytesRead += bytes.count }
+        if object == nil { noteWrong(name) }
+        return object
+    }
+
+    /// Counts an object that has answered a request.
+    package func noteHit() { state.withLock { $0.counts.hits += 1 } }
+
+    /// Counts an object that is not what its name says, and removes it in the background where that is allowed.
+    package func noteWrong(_ name: String) {
+        state.withLock { $0.counts.wrong += 1 }
+        // An upload replaces it.
+        guard configuration.mode.writes, !state.withLock({ $0.uploads.names.contains(name) }) else { return }
+        Task { [self] in try? await patiently { try await $0.remove(name) } }
+    }
+
+    /// Runs an operation for which a request waits, within the time limit, which begins when the operation does.
+    ///
+    /// - Returns: `nil` when it failed, or the engine is left out.
+    private func ask<Value: Sendable>(
+        isWrite: Bool = false, _ work: @escaping @Sendable () async throws -> Value
+    ) async -> Value? {
+        guard await enter() else { return nil }
+        defer { leave() }
+        let start = now()
+        do {
+            let value = try await Self.within(configuration.timeout, work)
+            state.withLock { $0.lastAnswer = now() }
+            return value
+        } catch {
+            // An engine that has answered others meanwhile is busy, and not gone.
+            let isBusy = error as? RemoteError == .timedOut && state.withLock { $0.lastAnswer > start }
+            if !Task.isCancelled { note(error, isOfWrite: isWrite, isBusy: isBusy) }
+            return nil
+        }
+    }
+
+    /// Waits for a place among those who ask the engine.
+    ///
+    /// - Returns: `false` when the engine is left out, or the wait took too long.
+    private func enter() async -> Bool {
+        await withCheckedContinuation { continuation in
+            let (answer, probes) = state.withLock { state -> (Bool?, Bool) in
+                switch state.breaker.admit(at: now()) {
+                case .probe: return (false, true)
+                case .refuse: return (false, false)
+                case .pass: break
+                }
+                guard state.asking >= Self.width else {
+                    state.asking += 1
+                    return (true, false)
+                }
+                state.waiting.append((continuation, now() + Int(configuration.timeout * 1e9)))
+                return (nil, false)
+            }
+            if probes { probe() }
+            if let answer { continuation.resume(returning: answer) }
+        }
+    }
+
+    /// Gives the place to the next one; those who have waited as long as an operation may take go without.
+    private func leave() {
+        let (late, next) = state.withLock { state in
+            let moment = now()
+            let late = state.waiting.prefix { $0.end <= moment }
+            state.waiting.removeFirst(late.count)
+            if state.waiting.isEmpty { state.asking -= 1 }
+            return (late, state.waiting.isEmpty ? nil : state.waiting.removeFirst().place)
+        }
+        for one in late { one.place.resume(returning: false) }
+        next?.resume(returning: true)
+    }
+
+    /// Asks for an object that is not there, to see whether the engine answers again.
+    private func probe() {
+        report(.halfOpen, nil)
+        Task { [self] in
+            do {
+                _ = try await Self.within(configuration.timeout) { [storage] in
+                    try await storage.get(RemoteObject.name(of: ["probe"]))
+                }
+                state.withLock { $0.breaker.recovered(at: now()) }
+                report(.closed, nil)
+            } catch {
+                note(error)
+            }
+        }
+    }
+
+    /// Counts a failure, for which the engine is left out, unless it has too large an object, or does not take one: it may well
+    /// have others, and whether it is slow to read shows when it is read.
+    private func note(_ error: any Error, isOfWrite: Bool = false, isBusy: Bool = false) {
+        let error = error as? RemoteError ?? .refused("\(type(of: error))")
+        let isOfEngine =
+            switch error {
+            case .refused: !isOfWrite
+            case .timedOut: !isBusy && (!isOfWrite || !configuration.mode.reads)
+            case .tooLarge: false
+            default: true
+            }
+        let (isChange, asking, uploads) = state.withLock {
+            state -> (Bool, [CheckedContinuation<Bool, Never>], [RemoteUpload]) in
+            state.counts.errors += 1
+            guard isOfEngine, state.breaker.failed(at: now()) else {
+                return (false, [], [])
+            }
+            let uploads = state.uploads.drop { _ in true }
+            state.counts.dropped += uploads.count
+            defer { state.waiting = [] }
+            return (true, state.waiting.map(\.place), uploads)
+        }
+        if isChange { report(.open, error) }
+        for one in asking { one.resume(returning: false) }
+        withExtendedLifetime(uploads) {}
+    }
+
+    /// Runs an operation for which nobody waits, or that may take longer than a request may wait.
+    func patiently<Value: Sendable>(
+        _ work: @escaping @Sendable (any RemoteStorage) async throws -> Value
+    ) async throws -> Value {
+        try await Self.within(Self.uploadPatience * configuration.timeout) { [storage] in try await work(storage) }
+    }
+
+    private static func within<Value: Sendable>(
+        _ seconds: Double, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask(operation: work)
+            group.addTask {
+                try await Task.sleep(for: .seconds(seconds))
+                throw RemoteError.timedOut
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next() else { throw CancellationError() }
+            return first
+        }
+    }
+
+    // MARK: Claims
+
+    /// `true` when machines claim downloads.
+    package var hasClaims: Bool { storage.hasClaims && configuration.mode == .readWrite }
+
+    /// Claims the download of an object that is not there.
+    ///
+    /// - Returns: The claim, which ends with its last reference; `nil` when another machine has it, or none can be had.
+    package func claim(_ name: String, seconds: Int) async -> (claim: RemoteClaim?, isTaken: Bool) {
+        guard hasClaims else { return (nil, false) }
+        let key = Self.claimName(name)
+        guard let answer = await ask(isWrite: true, { [storage] in try await storage.claim(key, seconds: seconds) })
+        else {
+            return (nil, false)
+        }
+        guard let token = answer else { return (nil, true) }
+        state.withLock { $0.claims[key] = token }
+        return (RemoteClaim { [self] in endClaim(key) }, false)
+    }
+
+    /// Ends a claim in the background, unless that was done.
+    private func endClaim(_ key: String) {
+        let token = state.withLock { state in
+            let token = state.claims.removeValue(forKey: key)
+            if token != nil { state.endingClaims += 1 }
+            return token
+        }
+        guard let token else { return }
+        Task { [self] in
+            try? await patiently { try await $0.endClaim(key, token: token) }
+            state.withLock { $0.endingClaims -= 1 }
+        }
+    }
+
+    /// `true` when another machine downloads the object.
+    package func isClaimed(_ name: String) async -> Bool {
+        await ask { [storage] in try await storage.get(Self.claimName(name)) != nil } ?? false
+    }
+
+    private static func claimName(_ name: String) -> String { name + ".claim" }
+
+    // MARK: Writing
+
+    /// Uploads an object in the background. It is dropped when too many wait, or the engine is left out.
+    package func upload(_ upload: RemoteUpload) {
+        guard configuration.mode.writes, upload.byteCount <= configuration.maxBytes else { return }
+        let isQueued = state.withLock { state in
+            let isQueued = state.breaker.state == .closed && state.uploads.append(upload)
+            if !isQueued { state.counts.dropped += 1 }
+            return isQueued
+        }
+        if isQueued { startUploads() }
+    }
+
+    private func startUploads() {
+        while let upload = state.withLock({ $0.uploads.next() }) {
+            Task { [self] in
+                await perform(upload)
+                state.withLock { $0.uploads.end(upload) }
+                startUploads()
+            }
+        }
+    }
+
+    private func perform(_ upload: RemoteUpload) async {
+        do {
+            let bytes = try await pool.run(isLong: upload.byteCount > 1 << 18) { try upload.object()?.bytes }
+            guard let bytes else { return }
+            try await patiently { try await $0.put(upload.name, bytes, seconds: upload.seconds) }
+            state.withLock { state in
+                state.counts.uploads += 1
+                state.counts.bytesWritten += bytes.count
+            }
+        } catch {
+            note(error, isOfWrite: true)
+        }
+    }
+
+    /// Removes an object. An upload of it that has not begun is left out, and one that runs is waited for, as it would put the
+    /// object there again.
+    package func remove(_ name: String) async throws {
+        guard configuration.mode.writes else { throw RemoteError.refused("the remote tier is only read (remoteMode)") }
+        let dropped = state.withLock { state in
+            let dropped = state.uploads.drop { $0.name == name }
+            state.counts.dropped += dropped.count
+            return dropped
+        }
+        withExtendedLifetime(dropped) {}
+        while state.withLock({ $0.uploads.isRunning(name) }) { try await Task.sleep(for: .milliseconds(5)) }
+        try await patiently { try await $0.remove(name) }
+    }
+
+    /// Ends the claims of what is not being uploaded, and waits until nothing is to be uploaded and no claim is left, for a short
+    /// time at most: the process ends.
+    package func finish() {
+        let idle = state.withLock { state in
+            let uploading = Set(state.uploads.names.map(Self.claimName))
+            return state.claims.keys.filter { !uploading.contains($0) }
+        }
+        for key in idle { endClaim(key) }
+        let end = now() + 2_000_000_000
+        while now() < end, state.withLock({ $0.breaker.state == .closed && $0.isBusy }) {
+            PausedThread.sleep(milliseconds: 2)
+        }
+    }
+}
