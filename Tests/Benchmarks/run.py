@@ -26,7 +26,7 @@ from typing import Callable
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1] / "Support")]
 
-from bench import build, profile, self_check, t_client, t_fetch, t_images, t_latency, t_memory, t_merge, t_rates, t_scale, t_start, t_store, t_throughput  # noqa: E402
+from bench import build, profile, self_check, t_client, t_fetch, t_images, t_latency, t_memory, t_merge, t_rates, t_remote, t_scale, t_start, t_store, t_throughput  # noqa: E402
 from bench.context import BenchError, Context, file_system, progress  # noqa: E402
 from bench.table import Row, markdown, missing, render  # noqa: E402
 
@@ -47,6 +47,7 @@ BENCHMARKS: dict[str, Callable[[Context], list[Row]]] = {
     "T12": t_merge.run,
     "T13": t_images.baseline,
     "T14": t_images.others,
+    "T16": t_remote.run,
 }
 
 

@@ -59,6 +59,15 @@ def serving(context: Context, folder: Path) -> Iterator[str]:
 
 
 @contextlib.contextmanager
+def storing(context: Context) -> Iterator[tuple[str, Path]]:
+    """A server that takes PUT and DELETE; yields its base URL and the folder where the files go."""
+    folder = context.folder("stored")
+    rules = f"root {folder}; dav_methods PUT DELETE; create_full_put_path on; client_max_body_size 64m;"
+    with _running(context, rules) as base:
+        yield base, folder
+
+
+@contextlib.contextmanager
 def locking_proxy(context: Context, upstream: str) -> Iterator[str]:
     """A caching proxy before ``upstream`` that lets one request for a URL through (``proxy_cache_lock``)."""
     rules = f"proxy_pass {upstream}; proxy_cache pictures; proxy_cache_valid 200 1h; proxy_cache_lock on;"
