@@ -332,7 +332,25 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
 
     /// Continues in a task, which is cancelled with the job; an error ends the job.
     private func run(_ work: @escaping @Sendable () async throws -> Void) {
-        let task = Task { do { try await work() } catch { fail(error) } }
-        job.onCancel { task.cancel() }
+        let running = RunningTask()
+        running.begin { [self] in do { try await work() } catch { fail(error) } }
+        job.stopOnCancel(running)
     }
+}
+
+/// A task that is cancelled with its job, and holds no memory after its end: thousands may wait for what comes then.
+private final class RunningTask: JobPart {
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    func begin(_ work: @escaping @Sendable () async -> Void) {
+        task.withLock { task in
+            // It waits for this lock where it ends first.
+            task = Task { [self] in
+                await work()
+                self.task.withLock { $0 = nil }
+            }
+        }
+    }
+
+    func stop() { task.withLock { $0 }?.cancel() }
 }
