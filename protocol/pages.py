@@ -24,6 +24,7 @@ HOMES = {
     "MemorySettings": "../configuration.md#settings-of-a-cache",
     "DiskSettings": "../configuration.md#settings-of-a-cache",
     "DownloaderSettings": "../configuration.md#settings-of-the-downloader",
+    "RemoteSettings": "../remote.md#settings",
     "Settings": "../configuration.md",
     "EntryDetails": "inspect.md#result",
 }
