@@ -44,7 +44,7 @@ final class EngineServices: Sendable {
                 makePath: { [spool = caches.spool] in try spool.partialPath() }, resume: ResumeFolder(caches.spool),
                 names: SharedLines(caches.spool, name: "names"), observer: ScanMap()))
         scopes = RequestScopes(downloader)
-        remoteSlot = RemoteSlot(configuration, spool: caches.spool, pool: pool, changes: remoteChanges)
+        remoteSlot = RemoteSlot(configuration, pool: pool, changes: remoteChanges)
         lookup = CacheLookup(configuration, caches, scopes, counts)
     }
 

@@ -205,7 +205,9 @@ public final class ImageManager: Sendable {
     public func onChange(_ receiver: (@Sendable (ImageChange) -> Void)?) { services.changes.set(receiver) }
 
     /// Sets the receiver of changes of the remote tier's breaker, which is called from any thread; `nil` removes it.
-    public func onRemoteChange(_ receiver: (@Sendable (RemoteChange) -> Void)?) { services.remoteChanges.set(receiver) }
+    package func onRemoteChange(_ receiver: (@Sendable (RemoteChange) -> Void)?) {
+        services.remoteChanges.set(receiver)
+    }
 
     /// Sets the receiver of changes in the number of running downloads; `nil` removes it. It is called from any thread,
     /// in order, and must return at once without calling the engine.

@@ -37,8 +37,6 @@ struct AWSProfile: Sendable {
     /// The reason why there are no credentials, if somebody meant some.
     private(set) var problem: String?
 
-    private static let fileLimit = 1 << 20
-
     /// Reads the files that the variables name.
     init(_ environment: AWSEnvironment) {
         let name = environment["AWS_PROFILE"] ?? "default"
@@ -54,7 +52,7 @@ struct AWSProfile: Sendable {
         ] {
             guard let path = environment.path(variable, orAtHome: path) else { continue }
             do {
-                let text = String(decoding: try SmallFile.bytes(path, most: Self.fileLimit), as: UTF8.self)
+                let text = String(decoding: try CredentialFile.bytes(path), as: UTF8.self)
                 for section in sections {
                     guard let found = Self.section(section, of: text) else { continue }
                     isKnown = true

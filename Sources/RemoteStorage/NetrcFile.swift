@@ -1,16 +1,12 @@
 internal import HTTPSemantics
-internal import Platform
 
 /// The credentials of hosts in a netrc file, as curl reads it: words in any order of lines, in quotes or not.
 struct NetrcFile: Sendable {
     private var logins: [(host: String?, user: String, password: String)] = []
 
-    /// The most bytes of a file with credentials.
-    static let mostBytes = 1 << 20
-
     /// Reads a regular file; `nil` when there is none, or it is too large.
     init?(path: String) {
-        guard let bytes = try? SmallFile.bytes(path, most: Self.mostBytes) else { return nil }
+        guard let bytes = try? CredentialFile.bytes(path) else { return nil }
         self.init(String(decoding: bytes, as: UTF8.self))
     }
 
@@ -74,17 +70,4 @@ struct NetrcFile: Sendable {
         }
         return word
     }
-}
-
-/// A file with credentials.
-enum SmallFile {
-    /// The content of a regular file of at most so many bytes; a pipe in its place does not block.
-    static func bytes(_ path: String, most: Int) throws -> [UInt8] {
-        let file = try Descriptor(reading: path, followsLinks: true)
-        guard let stamp = file.stamp, stamp.size <= most else { throw SystemError(errnoTooLarge, "read", path) }
-        return try file.bytes(stamp.size)
-    }
-
-    /// EFBIG
-    private static let errnoTooLarge: Int32 = 27
 }

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// What a remote tier has done, and its state.
 package struct RemoteCounts: Sendable, Equatable {
     /// The objects that have answered requests.
@@ -18,18 +16,4 @@ package struct RemoteCounts: Sendable, Equatable {
     package internal(set) var bytesRead = 0
     package internal(set) var bytesWritten = 0
     package internal(set) var breaker = CircuitBreaker.State.closed
-}
-
-/// The right of one machine to download an image. It ends with the last reference, or by itself after its time.
-package final class RemoteClaim: Sendable {
-    private let end: @Sendable () -> Void
-
-    /// - Parameter end: Called once, on any thread; it must not block.
-    init(end: @escaping @Sendable () -> Void) { self.end = end }
-
-    deinit { end() }
-}
-
-enum PausedThread {
-    static func sleep(milliseconds: UInt32) { usleep(milliseconds * 1000) }
 }

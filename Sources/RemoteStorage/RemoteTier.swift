@@ -1,4 +1,5 @@
 package import Downloading
+internal import Glibc
 package import Platform
 internal import Synchronization
 
@@ -73,8 +74,8 @@ package final class RemoteTier: Sendable {
 
     /// The tier that the configuration names; `nil` when it names none.
     package convenience init?(
-        _ configuration: Configuration, downloader: ImageDownloader.Configuration, spool: SpoolPlace,
-        pool: BlockingPool, now: @escaping @Sendable () -> Int,
+        _ configuration: Configuration, downloader: ImageDownloader.Configuration, pool: BlockingPool,
+        now: @escaping @Sendable () -> Int,
         report: @escaping @Sendable (CircuitBreaker.State, RemoteError?) -> Void
     ) {
         guard let url = configuration.url else { return nil }
@@ -119,7 +120,7 @@ package final class RemoteTier: Sendable {
         let object =
             bytes.count > 1 << 18 ? try? await pool.run(isLong: true) { RemoteObject(bytes) } : RemoteObject(bytes)
         state.withLock { $0.counts.bytesRead += bytes.count }
-        if object == nil { noteWrong(name) }
+        if object == nil { noteWrong(name, isCounted: isCounted) }
         return object
     }
 
@@ -127,8 +128,10 @@ package final class RemoteTier: Sendable {
     package func noteHit() { state.withLock { $0.counts.hits += 1 } }
 
     /// Counts an object that is not what its name says, and removes it in the background where that is allowed.
-    package func noteWrong(_ name: String) {
-        state.withLock { $0.counts.wrong += 1 }
+    ///
+    /// - Parameter isCounted: `false` when the object has been looked for before, and may be the same.
+    package func noteWrong(_ name: String, isCounted: Bool) {
+        if isCounted { state.withLock { $0.counts.wrong += 1 } }
         // An upload replaces it.
         guard configuration.mode.writes, !state.withLock({ $0.uploads.names.contains(name) }) else { return }
         Task { [self] in try? await patiently { try await $0.remove(name) } }
@@ -358,7 +361,7 @@ package final class RemoteTier: Sendable {
         for key in idle { endClaim(key) }
         let end = now() + 2_000_000_000
         while now() < end, state.withLock({ $0.breaker.state == .closed && $0.isBusy }) {
-            PausedThread.sleep(milliseconds: 2)
+            usleep(2000)
         }
     }
 }

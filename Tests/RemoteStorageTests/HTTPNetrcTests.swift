@@ -37,7 +37,7 @@ struct HTTPNetrcTests {
     @Test func aPipeOrAHugeFileInItsPlaceIsNotRead() throws {
         let folder = try TemporaryFolder()
         mkfifo(folder.path + "/pipe", 0o600)
-        try Data(count: NetrcFile.mostBytes + 1).write(to: URL(fileURLWithPath: folder.path + "/huge"))
+        try Data(count: CredentialFile.mostBytes + 1).write(to: URL(fileURLWithPath: folder.path + "/huge"))
         #expect(NetrcFile(path: folder.path + "/pipe") == nil)
         #expect(NetrcFile(path: folder.path + "/huge") == nil)
         #expect(NetrcFile(path: folder.path + "/missing") == nil)

@@ -39,7 +39,8 @@ struct RemoteAccess: Sendable {
 
     /// The way of an image that a caller gives; `nil` unless the options say that it is shared, or when there is no remote tier.
     init?(sharing key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ engine: EngineServices) {
-        guard let tier = engine.remote, options.lookup.remote == .share, !engine.lookup.isOffline(options) else {
+        // Every store asks, and hardly any shares.
+        guard options.lookup.remote == .share, let tier = engine.remote, !engine.lookup.isOffline(options) else {
             return nil
         }
         (self.tier, self.engine, resource) = (tier, engine, Resource(url: key.key))
@@ -70,7 +71,7 @@ struct RemoteAccess: Sendable {
     /// - Parameter isCounted: `false` when the object has been looked for before.
     func image(_ candidate: StoredCandidate? = nil, isCounted: Bool = true) async throws -> PendingStore? {
         guard let object = await tier.object(name, isCounted: isCounted) else { return nil }
-        return try await accepted(object, candidate)
+        return try await accepted(object, candidate, isCounted: isCounted)
     }
 
     /// The image that another machine downloads; `nil` when that takes too long, or has ended without one.
@@ -96,12 +97,16 @@ struct RemoteAccess: Sendable {
     }
 
     /// The image, if it is what the name says, and may answer as if it lay on this machine's disk.
-    private func accepted(_ object: RemoteObject, _ candidate: StoredCandidate?) async throws -> PendingStore? {
+    ///
+    /// - Parameter isCounted: `true` when one that is not what the name says is counted.
+    private func accepted(
+        _ object: RemoteObject, _ candidate: StoredCandidate?, isCounted: Bool = true
+    ) async throws -> PendingStore? {
         let clock = cache.disk.clock
         guard let record = ImageRecord(portable: object.record, of: key, from: outgoing.url, clock),
             record.byteCount == object.image.count
         else {
-            noteWrong()
+            noteWrong(isCounted)
             return nil
         }
         // What this machine has, and wants a newer one of, may be newer.
@@ -115,7 +120,7 @@ struct RemoteAccess: Sendable {
                 content: .bytes(object.image), key: key, cache: cache, source: outgoing.url, origin: record.origin,
                 options: keeping, needs: needs)
             guard let header = try? store.header(), header.format == record.header.format else {
-                noteWrong()
+                noteWrong(isCounted)
                 return nil
             }
             return store
@@ -127,7 +132,7 @@ struct RemoteAccess: Sendable {
             throw CancellationError()
         } catch {
             // The origin may have one that can be decoded, within the limits.
-            if case ImageError.badData = error { noteWrong() }
+            if case ImageError.badData = error { noteWrong(isCounted) }
             return nil
         }
     }
@@ -153,10 +158,10 @@ struct RemoteAccess: Sendable {
         return engine.lookup.satisfies(hit, in: cache, resource, request, candidate, mayWait: true)
     }
 
-    private func noteWrong() {
-        let name = self.name
+    private func noteWrong(_ isCounted: Bool) {
+        let name = name
         Self.logger.notice("an object of the remote tier is not what its name says", metadata: ["object": "\(name)"])
-        tier.noteWrong(name)
+        tier.noteWrong(name, isCounted: isCounted)
     }
 
     /// Counts an image as a hit of the tier.

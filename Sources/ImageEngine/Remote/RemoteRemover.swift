@@ -37,7 +37,7 @@ struct RemoteRemover: Sendable {
         }
     }
 
-    /// Removes the objects of entries. Goes on after a failure, unless the engine cannot be reached.
+    /// Removes the objects of entries. Begins no more after a failure.
     func remove(_ keys: [CacheKey]) async -> RemoteRemoval {
         guard let tier = engine.remote else {
             return RemoteRemoval(problem: "There is no remote tier: name one with the setting remote.")

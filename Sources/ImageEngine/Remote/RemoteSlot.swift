@@ -1,6 +1,6 @@
 internal import Logging
 internal import Platform
-internal import RemoteStorage
+package import RemoteStorage
 internal import Synchronization
 
 /// The remote tier of an engine, which may be exchanged for another one while it runs.
@@ -20,16 +20,11 @@ final class RemoteSlot: Sendable {
     var configuration: RemoteTier.Configuration { state.withLock { $0.configuration } }
 
     /// - Parameter changes: Receives each change of the breaker.
-    init(
-        _ configuration: EngineConfiguration, spool: StorageFolder, pool: BlockingPool, changes: EventHook<RemoteChange>
-    ) {
+    init(_ configuration: EngineConfiguration, pool: BlockingPool, changes: EventHook<RemoteChange>) {
         let (downloader, now) = (configuration.downloader, configuration.clock.monotonic)
         make = { configuration in
-            RemoteTier(
-                configuration, downloader: downloader, spool: SpoolPlace(makePath: { try spool.partialPath() }),
-                pool: pool, now: now
-            ) { state, error in
-                let change = RemoteChange(breaker: state.rawValue, reason: error.map { "\($0)" })
+            RemoteTier(configuration, downloader: downloader, pool: pool, now: now) { state, error in
+                let change = RemoteChange(state: state, reason: error.map { "\($0)" })
                 change.log()
                 changes.report(change)
             }
@@ -45,20 +40,20 @@ final class RemoteSlot: Sendable {
 }
 
 /// The event that the remote tier is left out, tried again or used again.
-public struct RemoteChange: Sendable, Equatable {
-    /// `closed` when it is used, `open` when it is left out, `half-open` when it is tried.
-    public let breaker: String
-    /// The reason why it is left out; `nil` when it is not.
-    public let reason: String?
+package struct RemoteChange: Sendable, Equatable {
+    /// The state of the breaker from now on.
+    package let state: CircuitBreaker.State
+    /// The reason why the tier is left out; `nil` when it is not.
+    package let reason: String?
 
     private static let logger = Logger(label: "halcyon.remote")
 
     /// Writes the event into the log.
-    func log() {
-        switch breaker {
-        case "open": Self.logger.warning("the remote tier is left out: \(reason ?? "it failed")")
-        case "closed": Self.logger.notice("the remote tier is used again")
-        default: Self.logger.debug("the remote tier is tried again")
+    fileprivate func log() {
+        switch state {
+        case .open: Self.logger.warning("the remote tier is left out: \(reason ?? "it failed")")
+        case .closed: Self.logger.notice("the remote tier is used again")
+        case .halfOpen: Self.logger.debug("the remote tier is tried again")
         }
     }
 }

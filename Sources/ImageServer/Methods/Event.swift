@@ -177,7 +177,7 @@ extension ImageServer {
         subscriptions.send(.remote) {
             notify(Event.remote.name) { writer in
                 writer.object { params in
-                    params.field("breaker", change.breaker)
+                    params.field("breaker", change.state.rawValue)
                     params.field("reason", change.reason)
                 }
             }

@@ -13,6 +13,7 @@ import time
 from typing import Optional
 
 from .server import drop, fresh
+from .web import QuietServer
 
 
 class Relay:
@@ -201,14 +202,7 @@ class Web:
             def log_message(self, format: str, *args: object) -> None:
                 pass
 
-        class Quiet(http.server.ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 1024
-
-            def handle_error(self, request: object, client_address: object) -> None:
-                pass
-
-        self._server = Quiet(("127.0.0.1", 0), Handler)
+        self._server = QuietServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         self.relay = Relay(("127.0.0.1", self._server.server_address[1]))
         place = f"127.0.0.1:{self.relay.port}"

@@ -10,6 +10,16 @@ import time
 from .pictures import picture
 
 
+class QuietServer(http.server.ThreadingHTTPServer):
+    """Serves each connection in a thread, and says nothing of those that break off."""
+
+    daemon_threads = True
+    request_queue_size = 1024
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        pass  # A killed client resets its connection.
+
+
 class Web:
     """Serves ``/N`` as a picture of ``key = its URL`` and ``version = how often it was asked for``."""
 
@@ -40,14 +50,7 @@ class Web:
             def log_message(self, format: str, *args: object) -> None:
                 pass
 
-        class Quiet(http.server.ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 1024
-
-            def handle_error(self, request: object, client_address: object) -> None:
-                pass  # A killed client resets its connection.
-
-        self._server = Quiet(("127.0.0.1", 0), Handler)
+        self._server = QuietServer(("127.0.0.1", 0), Handler)
         self.base = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
