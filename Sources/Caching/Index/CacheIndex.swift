@@ -24,8 +24,8 @@ final class CacheIndex: Sendable {
     private let folder: StorageFolder
     let files: IndexFiles
     private let lending: Lending
-    private let reader = Mutex<IndexReader?>(nil)
-    private let survey = Mutex<IndexReader?>(nil)
+    let reader = Mutex<IndexReader?>(nil)
+    let survey = Mutex<IndexReader?>(nil)
     let writer = Mutex<IndexWriter?>(nil)
     /// The writes that may share a transaction; as many as leave it short.
     let commits = GroupCommit<SharedWrite>(limit: 32)
@@ -40,15 +40,15 @@ final class CacheIndex: Sendable {
     private let unready = Atomic(false)
     /// Rises when an adoption begins and when it ends; see ``isAdopting``.
     private let adoptions = Atomic(0)
-    private let readable = Atomic(false)
+    let readable = Atomic(false)
     private let newer = Atomic(false)
     /// `true` from a wait for another process that was in vain until the index could be written.
-    private let isHeld = Atomic(false)
+    let isHeld = Atomic(false)
 
     /// The longest wait for other processes that hold the index, in seconds.
     static let patience = 4.0
     /// The same for who comes when others have waited in vain: so requests that follow one another do not each wait as long.
-    private static let shortPatience = 0.1
+    static let shortPatience = 0.1
 
     /// The end of waits for other processes that begin now, by ``monotonicNanoseconds()``.
     func deadline(_ patience: Double = patience) -> Int {
@@ -390,80 +390,6 @@ final class CacheIndex: Sendable {
             if let value = try fresh.transaction(syncs: syncs, waitsUntil: end, body) { return value }
             throw Failure(code: SQLITE_BUSY, message: "other processes put it aside again and again; try again")
         }
-    }
-
-    // MARK: Mending
-
-    private func close<Connection>(_ slot: borrowing Mutex<Connection?>) {
-        slot.withLock { $0 = nil }
-        readable.store(false, ordering: .relaxed)
-    }
-
-    /// Closes all connections. Those that are opened next see the files as they are, whatever became of those that were open.
-    func closeAll() {
-        close(writer)
-        close(reader)
-        close(survey)
-    }
-
-    /// Begins anew where the file was cut off under open connections. Under the lock between processes, and before the
-    /// connection for writing is closed.
-    private func mendCutOff() {
-        guard files.removeIfCutOff() else { return }
-        // Only now: the last one to close writes the log into the file.
-        close(reader)
-        close(survey)
-    }
-
-    /// Moves a damaged index out of the way, so that a new one can be begun.
-    ///
-    /// Under the lock between processes, and only if the index is still the damaged one: another process may have begun a
-    /// new one meanwhile.
-    ///
-    /// - Parameter failure: What a connection found that was opened to look again.
-    /// - Throws: `failure` if it says nothing about the content of the files, or they cannot be read at all.
-    private func putAside(_ damaged: UInt64?, after failure: Failure) throws {
-        guard failure.isCorruption || failure.isForeign || failure.isCutOff else { throw failure }
-        try withoutConnections {
-            guard files.areReadable else { throw failure }
-            guard let lock = lock(), let damaged, try files.inode == damaged else { return }
-            if try !memoryIsTrue() { throw Failure.cutMemory }
-            files.putAside()
-            withExtendedLifetime(lock) {}
-        }
-    }
-
-    /// Closes all connections, and keeps others from being opened while `body` runs. To close a file that was read gives up
-    /// all locks that the process has on it, those of open connections too; another process would take itself for the last.
-    private func withoutConnections(_ body: () throws -> Void) throws {
-        try writer.withLock { slot in
-            slot = nil
-            try reader.withLock { slot in
-                slot = nil
-                readable.store(false, ordering: .relaxed)
-                try survey.withLock { slot in
-                    slot = nil
-                    try body()
-                }
-            }
-        }
-    }
-
-    /// `false` when the memory that processes share contradicts SQLite's log, and what was read by it was not so: somebody has
-    /// cut its file.
-    private func memoryIsTrue() throws -> Bool {
-        let answer = Result { () throws -> Bool in
-            let database = try SQLiteDatabase(path: files.path, creates: false, waitsUntil: deadline())
-            try database.execute("BEGIN IMMEDIATE")
-            return database.checksLogIndex()
-        }
-        if case .failure(let failure as Failure) = answer, failure.isBusy || failure.isCutMemory { throw failure }
-        return (try? answer.get()) ?? true
-    }
-
-    /// The lock of ``IndexFiles/lock(waiting:)``, waited for as long as is worth it now.
-    private func lock() -> Descriptor? {
-        files.lock(waiting: isHeld.load(ordering: .relaxed) ? Self.shortPatience : 1)
     }
 }
 
