@@ -52,7 +52,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
             return engine.pool.submit { [self] in job.end(.success(held)) }
         }
         if let remote = RemoteAccess(plan, engine), remote.mayRead {
-            return run { [self] in try await answerOrDownload(remote) }
+            return run(on: InlineExecutor.shared) { [self] in try await answerOrDownload(remote) }
         }
         download()
     }
@@ -331,26 +331,24 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     }
 
     /// Continues in a task, which is cancelled with the job; an error ends the job.
-    private func run(_ work: @escaping @Sendable () async throws -> Void) {
+    private func run(on executor: InlineExecutor? = nil, _ work: @escaping @Sendable () async throws -> Void) {
         let running = RunningTask()
-        running.begin { [self] in do { try await work() } catch { fail(error) } }
+        running.begin(on: executor) { [self] in do { try await work() } catch { fail(error) } }
         job.stopOnCancel(running)
     }
 }
 
 /// A task that is cancelled with its job, and holds no memory after its end: thousands may wait for what comes then.
 private final class RunningTask: JobPart {
-    private let task = Mutex<Task<Void, Never>?>(nil)
+    private let state = Mutex<(task: Task<Void, Never>?, hasEnded: Bool)>((nil, false))
 
-    func begin(_ work: @escaping @Sendable () async -> Void) {
-        task.withLock { task in
-            // It waits for this lock where it ends first.
-            task = Task { [self] in
-                await work()
-                self.task.withLock { $0 = nil }
-            }
+    func begin(on executor: InlineExecutor?, _ work: @escaping @Sendable () async -> Void) {
+        let task = Task(executorPreference: executor) { [self] in
+            await work()
+            state.withLock { $0 = (nil, true) }
         }
+        state.withLock { if !$0.hasEnded { $0.task = task } }
     }
 
-    func stop() { task.withLock { $0 }?.cancel() }
+    func stop() { state.withLock { $0.task }?.cancel() }
 }
