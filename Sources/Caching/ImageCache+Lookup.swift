@@ -39,6 +39,9 @@ extension ImageCache {
         return Hit(entry: promote(hit.record, bytes: nil, options).entry, cacheType: .disk)
     }
 
+    /// The keys of the images in memory. O(n).
+    package var keysInMemory: [CacheKey] { memory.keys }
+
     /// `true` when neither tier has got the image since it was last looked for in vain.
     package func isStillMissing(_ key: CacheKey) -> Bool { memory.peek(key) == nil && disk.isStillMissing(key) }
 

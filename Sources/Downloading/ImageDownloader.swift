@@ -68,7 +68,7 @@ public final class ImageDownloader: Sendable {
     package typealias Ticket = JobTable<DownloadRequest.Sent, Download>.Ticket
 
     package let transport: CurlTransport
-    let recorder: (any DownloadRecorder)?
+    package let recorder: (any DownloadRecorder)?
     let scheduler: DownloadScheduler
     private let jobs = JobTable<DownloadRequest.Sent, Download>()
     private let finished = Atomic(0)
@@ -103,6 +103,8 @@ public final class ImageDownloader: Sendable {
         transport = CurlTransport(settings, spool: spool)
         scheduler = DownloadScheduler(configuration, now: now, memory: spool.memory, activity: activity)
     }
+
+    deinit { transport.close() }
 
     /// The longest wait for the next bytes, in seconds, of downloads whose options name none.
     package var timeout: Double { scheduler.timeout }

@@ -51,8 +51,8 @@ final class EngineServices: Sendable {
     /// The folder of the default cache, where large bodies are collected.
     var spool: StorageFolder { caches.spool }
 
-    /// The tier that several machines share; `nil` when there is none.
-    var remote: RemoteTier? { remoteSlot.tier }
+    /// The tier that several machines share; `nil` when there is none, and in a recording, which has no requests to it.
+    var remote: RemoteTier? { downloader.recorder == nil ? remoteSlot.tier : nil }
 
     /// The time in nanoseconds, from a monotonic clock.
     var now: Int { configuration.clock.monotonic() }

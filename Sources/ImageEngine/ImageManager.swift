@@ -172,21 +172,20 @@ public final class ImageManager: Sendable {
         }
     }
 
-    /// The entries whose objects a removal from the remote tier means: that of a key, and those of this machine with the same
-    /// text; all of the cache without a key. Waits for the disk.
-    public func remoteEntries(
+    /// Begins to remove from the remote tier the objects of a key, and of the entries of this machine with the same text; of all
+    /// entries of the cache without a key. Requests from now on are not answered with them. Waits for the disk.
+    public func beginRemoteRemoval(
         of key: CacheKey? = nil, in cache: ImageCache, allVariants: Bool = false, allUsers: Bool = true
-    ) async throws -> [CacheKey] {
-        let remover = RemoteRemover(engine: services)
-        return try await surveying {
-            guard let key else { return try remover.keys(of: cache) }
-            return try remover.keys(EntrySelection(key, allVariants: allVariants, allUsers: allUsers), in: cache)
+    ) async throws -> PendingRemoteRemoval {
+        let selection = key.map { EntrySelection($0, allVariants: allVariants, allUsers: allUsers) }
+        return try await surveying { [services] in
+            try RemoteRemover(engine: services).begin(selection, in: cache)
         }
     }
 
-    /// Removes the objects of entries from the remote tier, for all machines.
-    public func removeRemotely(_ keys: [CacheKey]) async -> RemoteRemoval {
-        await RemoteRemover(engine: services).remove(keys)
+    /// Removes the objects from the remote tier, for all machines.
+    public func removeRemotely(_ removal: PendingRemoteRemoval) async -> RemoteRemoval {
+        await RemoteRemover(engine: services).remove(removal)
     }
 
     /// The settings of the remote tier in force.
@@ -231,7 +230,7 @@ public final class ImageManager: Sendable {
     public func flush() {
         caches.stopCleaning()
         services.unawaited.wait()
-        services.remote?.finish()
+        services.remoteSlot.finish()
         caches.close()
     }
 

@@ -1,6 +1,6 @@
 /// Decides whether an engine is asked at all: after a failure it is left out, for one second first and then for twice as long
-/// each time, up to a minute. Then one probe, for which no request waits, decides. The pause begins anew at one second when the
-/// engine has been in use for as long as the last pause. A plain value.
+/// each time, up to a minute. Then one probe, for which no request waits, decides. The pause begins anew at one second once the
+/// engine has answered a request after it was in use for as long as the last pause. A plain value.
 package struct CircuitBreaker: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable {
         /// The engine is asked.
@@ -24,7 +24,7 @@ package struct CircuitBreaker: Sendable, Equatable {
     package private(set) var state = State.closed
     /// The last pause; 0 before the first.
     private var pause = 0
-    /// The end of the pause, or of the time within which another failure counts as one more.
+    /// The end of the pause, or of the time within which an answer does not yet show that the engine works again.
     private var end = 0
 
     package init() {}
@@ -48,11 +48,15 @@ package struct CircuitBreaker: Sendable, Equatable {
         switch state {
         // An operation that began before.
         case .open: return false
-        case .closed where now >= end: pause = Self.shortest
-        case .closed, .halfOpen: pause = min(2 * pause, Self.longest)
+        case .closed, .halfOpen: pause = max(Self.shortest, min(2 * pause, Self.longest))
         }
         (state, end) = (.open, now + pause)
         return true
+    }
+
+    /// Notes an answer to a request.
+    package mutating func answered(at now: Int) {
+        if state == .closed, now >= end { pause = 0 }
     }
 
     /// Notes that the probe has got an answer.

@@ -37,7 +37,7 @@ package final class RemoteTier: Sendable {
     /// Nobody waits for an upload, which may take so many times as long.
     private static let uploadPatience = 10.0
 
-    private struct State: Sendable {
+    struct State: Sendable {
         var breaker = CircuitBreaker()
         var asking = 0
         /// The time of the last answer to an operation for which a request waited.
@@ -50,16 +50,25 @@ package final class RemoteTier: Sendable {
         /// The number of claims that are being ended.
         var endingClaims = 0
         var counts = RemoteCounts()
+        /// `true` when another tier is in use now.
+        var isRetired = false
 
         var isBusy: Bool { uploads.count > 0 || !claims.isEmpty || endingClaims > 0 }
+
+        /// Drops the uploads that have not begun. They are released where no lock is held, because claims end with them.
+        mutating func dropUploads() -> [RemoteUpload] {
+            let dropped = uploads.drop { _ in true }
+            counts.dropped += dropped.count
+            return dropped
+        }
     }
 
     package let configuration: Configuration
-    private let storage: any RemoteStorage
-    private let pool: BlockingPool
+    let storage: any RemoteStorage
+    let pool: BlockingPool
     let now: @Sendable () -> Int
     private let report: @Sendable (CircuitBreaker.State, RemoteError?) -> Void
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
     /// - Parameters:
     ///   - pool: Runs what waits for the disk.
@@ -113,15 +122,20 @@ package final class RemoteTier: Sendable {
     ///
     /// - Parameter isCounted: `false` when the object has been looked for before.
     package func object(_ name: String, isCounted: Bool = true) async -> RemoteObject? {
-        guard let found = await ask({ [storage] in try await storage.get(name) }), let bytes = found else {
+        guard !state.withLock({ $0.uploads.isRemoving(name) }),
+            let found = await ask({ [storage] in try await storage.get(name) }), let bytes = found
+        else {
             if isCounted, !Task.isCancelled { state.withLock { $0.counts.misses += 1 } }
             return nil
         }
         let object =
             bytes.count > 1 << 18 ? try? await pool.run(isLong: true) { RemoteObject(bytes) } : RemoteObject(bytes)
         state.withLock { $0.counts.bytesRead += bytes.count }
-        if object == nil { noteWrong(name, isCounted: isCounted) }
-        return object
+        guard let object else {
+            noteWrong(name, isCounted: isCounted)
+            return nil
+        }
+        return object.image.count <= configuration.maxBytes ? object : nil
     }
 
     /// Counts an object that has answered a request.
@@ -134,13 +148,14 @@ package final class RemoteTier: Sendable {
         if isCounted { state.withLock { $0.counts.wrong += 1 } }
         // An upload replaces it.
         guard configuration.mode.writes, !state.withLock({ $0.uploads.names.contains(name) }) else { return }
-        Task { [self] in try? await patiently { try await $0.remove(name) } }
+        let removal = removal(of: [name])
+        Task { try? await removal.remove(name) }
     }
 
     /// Runs an operation for which a request waits, within the time limit, which begins when the operation does.
     ///
     /// - Returns: `nil` when it failed, or the engine is left out.
-    private func ask<Value: Sendable>(
+    func ask<Value: Sendable>(
         isWrite: Bool = false, _ work: @escaping @Sendable () async throws -> Value
     ) async -> Value? {
         guard await enter() else { return nil }
@@ -148,7 +163,10 @@ package final class RemoteTier: Sendable {
         let start = now()
         do {
             let value = try await Self.within(configuration.timeout, work)
-            state.withLock { $0.lastAnswer = now() }
+            state.withLock { state in
+                state.lastAnswer = now()
+                state.breaker.answered(at: state.lastAnswer)
+            }
             return value
         } catch {
             // An engine that has answered others meanwhile is busy, and not gone.
@@ -194,25 +212,35 @@ package final class RemoteTier: Sendable {
         next?.resume(returning: true)
     }
 
-    /// Asks for an object that is not there, to see whether the engine answers again.
-    private func probe() {
-        report(.halfOpen, nil)
+    /// Asks for an object that is not there, or removes it where the engine is not read, to see whether it answers again.
+    func probe() {
+        tell(.halfOpen)
         Task { [self] in
             do {
-                _ = try await Self.within(configuration.timeout) { [storage] in
-                    try await storage.get(RemoteObject.name(of: ["probe"]))
+                try await Self.within(configuration.timeout) { [storage, reads = configuration.mode.reads] in
+                    let name = RemoteObject.name(of: ["probe"])
+                    if reads { _ = try await storage.get(name) } else { try await storage.remove(name) }
                 }
-                state.withLock { $0.breaker.recovered(at: now()) }
-                report(.closed, nil)
+                recover()
             } catch {
-                note(error)
+                note(error, isOfWrite: !configuration.mode.reads, isOfProbe: true)
             }
         }
     }
 
+    private func recover() {
+        state.withLock { $0.breaker.recovered(at: now()) }
+        tell(.closed)
+    }
+
+    /// Reports a change of the breaker, unless another tier is in use.
+    private func tell(_ change: CircuitBreaker.State, _ error: RemoteError? = nil) {
+        if !state.withLock({ $0.isRetired }) { report(change, error) }
+    }
+
     /// Counts a failure, for which the engine is left out, unless it has too large an object, or does not take one: it may well
     /// have others, and whether it is slow to read shows when it is read.
-    private func note(_ error: any Error, isOfWrite: Bool = false, isBusy: Bool = false) {
+    func note(_ error: any Error, isOfWrite: Bool = false, isBusy: Bool = false, isOfProbe: Bool = false) {
         let error = error as? RemoteError ?? .refused("\(type(of: error))")
         let isOfEngine =
             switch error {
@@ -224,15 +252,11 @@ package final class RemoteTier: Sendable {
         let (isChange, asking, uploads) = state.withLock {
             state -> (Bool, [CheckedContinuation<Bool, Never>], [RemoteUpload]) in
             state.counts.errors += 1
-            guard isOfEngine, state.breaker.failed(at: now()) else {
-                return (false, [], [])
-            }
-            let uploads = state.uploads.drop { _ in true }
-            state.counts.dropped += uploads.count
+            guard isOfEngine, state.breaker.failed(at: now()) else { return (false, [], []) }
             defer { state.waiting = [] }
-            return (true, state.waiting.map(\.place), uploads)
+            return (true, state.waiting.map(\.place), state.dropUploads())
         }
-        if isChange { report(.open, error) }
+        if isChange { tell(.open, error) } else if isOfProbe, !isOfEngine { recover() }
         for one in asking { one.resume(returning: false) }
         withExtendedLifetime(uploads) {}
     }
@@ -256,112 +280,6 @@ package final class RemoteTier: Sendable {
             defer { group.cancelAll() }
             guard let first = try await group.next() else { throw CancellationError() }
             return first
-        }
-    }
-
-    // MARK: Claims
-
-    /// `true` when machines claim downloads.
-    package var hasClaims: Bool { storage.hasClaims && configuration.mode == .readWrite }
-
-    /// Claims the download of an object that is not there.
-    ///
-    /// - Returns: The claim, which ends with its last reference; `nil` when another machine has it, or none can be had.
-    package func claim(_ name: String, seconds: Int) async -> (claim: RemoteClaim?, isTaken: Bool) {
-        guard hasClaims else { return (nil, false) }
-        let key = Self.claimName(name)
-        guard let answer = await ask(isWrite: true, { [storage] in try await storage.claim(key, seconds: seconds) })
-        else {
-            return (nil, false)
-        }
-        guard let token = answer else { return (nil, true) }
-        state.withLock { $0.claims[key] = token }
-        return (RemoteClaim { [self] in endClaim(key) }, false)
-    }
-
-    /// Ends a claim in the background, unless that was done.
-    private func endClaim(_ key: String) {
-        let token = state.withLock { state in
-            let token = state.claims.removeValue(forKey: key)
-            if token != nil { state.endingClaims += 1 }
-            return token
-        }
-        guard let token else { return }
-        Task { [self] in
-            try? await patiently { try await $0.endClaim(key, token: token) }
-            state.withLock { $0.endingClaims -= 1 }
-        }
-    }
-
-    /// `true` when another machine downloads the object.
-    package func isClaimed(_ name: String) async -> Bool {
-        await ask { [storage] in try await storage.get(Self.claimName(name)) != nil } ?? false
-    }
-
-    private static func claimName(_ name: String) -> String { name + ".claim" }
-
-    // MARK: Writing
-
-    /// Uploads an object in the background. It is dropped when too many wait, or the engine is left out.
-    package func upload(_ upload: RemoteUpload) {
-        guard configuration.mode.writes, upload.byteCount <= configuration.maxBytes else { return }
-        let isQueued = state.withLock { state in
-            let isQueued = state.breaker.state == .closed && state.uploads.append(upload)
-            if !isQueued { state.counts.dropped += 1 }
-            return isQueued
-        }
-        if isQueued { startUploads() }
-    }
-
-    private func startUploads() {
-        while let upload = state.withLock({ $0.uploads.next() }) {
-            Task { [self] in
-                await perform(upload)
-                state.withLock { $0.uploads.end(upload) }
-                startUploads()
-            }
-        }
-    }
-
-    private func perform(_ upload: RemoteUpload) async {
-        do {
-            let bytes = try await pool.run(isLong: upload.byteCount > 1 << 18) { try upload.object()?.bytes }
-            guard let bytes else { return }
-            try await patiently { try await $0.put(upload.name, bytes, seconds: upload.seconds) }
-            state.withLock { state in
-                state.counts.uploads += 1
-                state.counts.bytesWritten += bytes.count
-            }
-        } catch {
-            note(error, isOfWrite: true)
-        }
-    }
-
-    /// Removes an object. An upload of it that has not begun is left out, and one that runs is waited for, as it would put the
-    /// object there again.
-    package func remove(_ name: String) async throws {
-        guard configuration.mode.writes else { throw RemoteError.refused("the remote tier is only read (remoteMode)") }
-        let dropped = state.withLock { state in
-            let dropped = state.uploads.drop { $0.name == name }
-            state.counts.dropped += dropped.count
-            return dropped
-        }
-        withExtendedLifetime(dropped) {}
-        while state.withLock({ $0.uploads.isRunning(name) }) { try await Task.sleep(for: .milliseconds(5)) }
-        try await patiently { try await $0.remove(name) }
-    }
-
-    /// Ends the claims of what is not being uploaded, and waits until nothing is to be uploaded and no claim is left, for a short
-    /// time at most: the process ends.
-    package func finish() {
-        let idle = state.withLock { state in
-            let uploading = Set(state.uploads.names.map(Self.claimName))
-            return state.claims.keys.filter { !uploading.contains($0) }
-        }
-        for key in idle { endClaim(key) }
-        let end = now() + 2_000_000_000
-        while now() < end, state.withLock({ $0.breaker.state == .closed && $0.isBusy }) {
-            usleep(2000)
         }
     }
 }

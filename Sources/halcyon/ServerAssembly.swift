@@ -24,8 +24,6 @@ struct ServerAssembly {
         if let recording {
             engine.downloader.recorder = recording.tape
             engine.clock = recording.clock
-            // What other machines have is on no tape.
-            engine.remote.url = nil
         }
         manager = ImageManager(engine)
         server = ImageServer(

@@ -19,8 +19,10 @@ private let second = 1_000_000_000
         #expect(admissions == [.pass, .refuse, .refuse, .probe, .refuse, .pass])
     }
 
-    /// The pauses of an engine that fails at each probe, or soon after it, in seconds.
-    private func pauses(_ count: Int, afterRecovery: Bool) -> [Int] {
+    /// The pauses of an engine that fails at each probe, or at the first request after it, in seconds.
+    ///
+    /// - Parameter gap: The seconds between a probe that has got an answer and that request; `nil` when each probe fails.
+    private func pauses(_ count: Int, gap: Int?) -> [Int] {
         var (breaker, now, pauses) = (CircuitBreaker(), second, [Int]())
         _ = breaker.failed(at: now)
         for _ in 0..<count {
@@ -28,19 +30,22 @@ private let second = 1_000_000_000
             while breaker.admit(at: now + pause * second) != .probe { pause += 1 }
             pauses.append(pause)
             now += pause * second
-            if afterRecovery { breaker.recovered(at: now) }
+            if let gap {
+                breaker.recovered(at: now)
+                now += gap * second
+            }
             _ = breaker.failed(at: now)
         }
         return pauses
     }
 
-    @Test(arguments: [false, true])
-    func thePauseDoublesFromOneSecondToAMinute(afterRecovery: Bool) {
-        #expect(pauses(9, afterRecovery: afterRecovery) == [1, 2, 4, 8, 16, 32, 60, 60, 60])
+    @Test(arguments: [nil, 0, 1, 1000])
+    func thePauseDoublesFromOneSecondToAMinuteAsLongAsNoRequestIsAnswered(gap: Int?) {
+        #expect(pauses(9, gap: gap) == [1, 2, 4, 8, 16, 32, 60, 60, 60])
     }
 
     @Test(arguments: [(0, 4), (2 * second - 1, 4), (2 * second, 1), (100 * second, 1)])
-    func thePauseBeginsAnewWhenTheEngineWasInUseForAsLong(used: Int, next: Int) {
+    func thePauseBeginsAnewAfterAnAnswerWhenTheEngineWasInUseForAsLong(used: Int, next: Int) {
         var breaker = CircuitBreaker()
         for now in [second, 2 * second] {
             _ = breaker.admit(at: now)
@@ -49,6 +54,7 @@ private let second = 1_000_000_000
         let back = 4 * second
         let admission = breaker.admit(at: back)
         breaker.recovered(at: back)
+        breaker.answered(at: back + used)
         _ = breaker.failed(at: back + used)
         let early = breaker.admit(at: back + used + next * second - 1)
         let due = breaker.admit(at: back + used + next * second)

@@ -12,11 +12,11 @@ import Testing
         RemoteUpload(name ?? "\(names.add())", byteCount: count, seconds: nil, claim: nil) { nil }
     }
 
-    private func append(_ count: Int, _ queue: inout UploadQueue) -> Bool { queue.append(upload(count)) }
+    private func append(_ count: Int, _ queue: inout UploadQueue) -> Bool { queue.append(upload(count)).isQueued }
 
     @Test func neitherTheNumberNorTheBytesOfWhatWaitsAndRunsGoesOverItsBound() {
         var queue = UploadQueue()
-        let taken = (0...UploadQueue.mostUploads).map { _ in queue.append(upload(1)) }
+        let taken = (0...UploadQueue.mostUploads).map { _ in append(1, &queue) }
         #expect(taken.count(where: { $0 }) == UploadQueue.mostUploads && taken.last == false)
         var large = UploadQueue()
         #expect(append(UploadQueue.mostBytes, &large) && !append(1, &large))
@@ -49,7 +49,7 @@ import Testing
     @Test func theLastObjectOfANameIsTheOneThatStays() {
         var queue = UploadQueue()
         for count in [1, 2, 3] {
-            _ = queue.append(upload(count, named: "same"))
+            #expect(queue.append(upload(count, named: "same")).replaced.map(\.byteCount) == (count == 3 ? [2] : []))
             if count == 1 { #expect(begin(&queue)?.byteCount == 1) }
         }
         _ = queue.append(upload(9, named: "other"))
@@ -57,6 +57,20 @@ import Testing
         #expect(begin(&queue)?.name == "other" && begin(&queue)?.name == nil, "one of a name at a time")
         queue.end(upload(1, named: "same"))
         #expect(begin(&queue)?.byteCount == 3)
+    }
+
+    @Test func noUploadOfANameBeginsWhileItsObjectIsRemoved() {
+        var queue = UploadQueue()
+        _ = queue.append(upload(1, named: "same"))
+        #expect(queue.beginRemoval("same").count == 1 && queue.beginRemoval("same").isEmpty && queue.count == 0)
+        _ = queue.append(upload(2, named: "same"))
+        _ = queue.append(upload(3, named: "other"))
+        #expect(begin(&queue)?.name == "other" && begin(&queue) == nil && queue.isRemoving("same"))
+        queue.endRemoval("same")
+        #expect(begin(&queue) == nil, "the other removal goes on")
+        queue.endRemoval("same")
+        queue.endRemoval("same")
+        #expect(!queue.isRemoving("same") && begin(&queue)?.byteCount == 2)
     }
 
     private func begin(_ queue: inout UploadQueue) -> RemoteUpload? { queue.next() }

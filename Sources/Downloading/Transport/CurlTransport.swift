@@ -16,6 +16,7 @@ package final class CurlTransport: Sendable {
         case start(UInt64, PreparedRequest, Finish)
         case decide(UInt64, Result<Bool?, any Error>)
         case cancel(UInt64)
+        case close
     }
 
     private struct State {
@@ -71,6 +72,9 @@ package final class CurlTransport: Sendable {
     /// Drops a request's connection, unless the request has ended.
     func cancel(_ id: UInt64) { send(.cancel(id)) }
 
+    /// Ends the thread, and closes the connections, when no transfer runs any more.
+    func close() { send(.close) }
+
     /// Runs `work`, which must not block, on the transport's thread.
     func run(_ work: @escaping @Sendable () -> Void) { send(.run(work)) }
 
@@ -79,6 +83,8 @@ package final class CurlTransport: Sendable {
 
     private func send(_ command: Command) {
         let startsThread = state.withLock { state in
+            // Without a thread there is nothing to end.
+            if case .close = command, !state.hasThread { return false }
             state.commands.append(command)
             // Later commands need not wake the thread again. Under the lock, because the thread may give up the handle.
             if state.isPolling, let waker = state.waker { hc_wake(waker) }
@@ -130,6 +136,7 @@ package final class CurlTransport: Sendable {
                 case .start(let id, let prepared, let finish): loop.start(id, prepared, finish)
                 case .decide(let id, let verdict): loop.decide(id, verdict)
                 case .cancel(let id): loop.cancel(id)
+                case .close: loop.isClosing = true
                 }
             }
         }
@@ -149,6 +156,8 @@ private final class Loop {
     private var idleSince: Int?
     /// `true` when there may be idle connections.
     private var hasConnections = false
+    /// `true` when no more transfers are expected.
+    var isClosing = false
 
     init(_ settings: TransportSettings, names: ResolvedNames) {
         (self.settings, shared) = (settings, TransferContext(names: names))
@@ -222,6 +231,11 @@ private final class Loop {
     /// Closes the connections when nothing has been loaded for a while: their servers may have closed them long ago,
     /// which libcurl notices only with the next transfer.
     private func idle(_ now: Int) -> Int? {
+        if isClosing {
+            if let multi { hc_multi_cleanup(multi) }
+            multi = nil
+            return nil
+        }
         let since = idleSince ?? now
         idleSince = since
         if !hasConnections { return 60_000 }

@@ -109,13 +109,13 @@ struct RemoteAccess: Sendable {
             noteWrong(isCounted)
             return nil
         }
-        // What this machine has, and wants a newer one of, may be newer.
-        if let own = candidate?.hit.record, own.storedAt >= record.storedAt { return nil }
         let options = outgoing.options
         guard !record.isExpired, object.image.count <= options.network.limits.maxBytes else { return nil }
         let store: PendingStore? = try await engine.pool.run(isLong: object.image.count > BodySpool.memoryLimit) {
             let entry = ImageCache.MemoryEntry(record: record, bytes: object.image)
-            guard try mayAnswer(ImageCache.Hit(entry: entry, cacheType: .remote), candidate) else { return nil }
+            guard !hasNewer(than: record, candidate),
+                try mayAnswer(ImageCache.Hit(entry: entry, cacheType: .remote), candidate)
+            else { return nil }
             let store = PendingStore(
                 content: .bytes(object.image), key: key, cache: cache, source: outgoing.url, origin: record.origin,
                 options: keeping, needs: needs)
@@ -135,6 +135,16 @@ struct RemoteAccess: Sendable {
             if case ImageError.badData = error { noteWrong(isCounted) }
             return nil
         }
+    }
+
+    /// `true` when this machine has received a newer image, even if that may not answer any more: it does not go back in time.
+    /// Waits for the disk.
+    private func hasNewer(than record: ImageRecord, _ candidate: StoredCandidate?) -> Bool {
+        guard let own = candidate?.hit.record ?? (try? cache.disk.recordEvenExpired(key)),
+            own.receivedAt >= record.receivedAt
+        else { return false }
+        // Two may be received within one second.
+        return own.receivedAt > record.receivedAt || own.byteCount != record.byteCount
     }
 
     /// The options for storing an object of the tier.
@@ -198,6 +208,11 @@ struct RemoteAccess: Sendable {
                 return RemoteObject(record: record.portable(clock), image: image)
             })
     }
+}
+
+extension ImageRecord {
+    /// When its bytes or those that it was made of were received; when it was stored, if they came from no server.
+    fileprivate var receivedAt: Int { answer?.metadata.receivedAt ?? storedAt }
 }
 
 extension RemoteTier {

@@ -9,6 +9,14 @@ public struct RemoteRemoval: Sendable, Equatable {
     public var problem: String?
 }
 
+/// A removal from the remote tier that has begun: until its objects are gone, no request is answered with them.
+public struct PendingRemoteRemoval: Sendable {
+    /// The names of the objects.
+    fileprivate let names: [String]
+    /// `nil` when there is no tier.
+    fileprivate let removal: ObjectRemoval?
+}
+
 /// Removes objects from the remote tier, for all machines.
 struct RemoteRemover: Sendable {
     /// The most removals at the same time.
@@ -16,42 +24,47 @@ struct RemoteRemover: Sendable {
 
     let engine: EngineServices
 
-    /// The entries that a removal means: that of the key, and those of this machine with the same text, for a tier is not
-    /// listed. Waits for the disk.
-    func keys(_ selection: EntrySelection, in cache: ImageCache) throws(ImageError) -> [CacheKey] {
-        var query = ListQuery(limit: 1000)
-        query.prefix = selection.key.key
-        return [selection.key] + (try all(query, in: cache).filter { selection.contains($0) && $0 != selection.key })
+    /// Begins to remove the objects of an entry, and of those of this machine with the same text, for a tier is not listed; of all
+    /// entries without a selection. Waits for the disk.
+    func begin(_ selection: EntrySelection? = nil, in cache: ImageCache) throws(ImageError) -> PendingRemoteRemoval {
+        let keys = try keys(selection, in: cache)
+        guard let tier = engine.remote else { return PendingRemoteRemoval(names: [], removal: nil) }
+        var seen: Set<String> = []
+        let names = keys.map { tier.name(of: $0) }.filter { seen.insert($0).inserted }
+        return PendingRemoteRemoval(names: names, removal: tier.removal(of: seen))
     }
 
-    /// All entries of a cache. Waits for the disk.
-    func keys(of cache: ImageCache) throws(ImageError) -> [CacheKey] { try all(ListQuery(limit: 1000), in: cache) }
-
-    private func all(_ query: ListQuery, in cache: ImageCache) throws(ImageError) -> [CacheKey] {
-        var (query, keys) = (query, [CacheKey]())
+    private func keys(_ selection: EntrySelection?, in cache: ImageCache) throws(ImageError) -> [CacheKey] {
+        var query = ListQuery(limit: 1000)
+        query.prefix = selection?.key.key
+        // What is in memory alone may have been uploaded too.
+        var keys = [selection?.key].compactMap(\.self) + cache.keysInMemory
         while true {
             let page = try cache.list(query)
             keys += page.entries.compactMap(\.cacheKey)
-            guard let next = page.next else { return keys }
+            guard let next = page.next else { break }
             query.cursor = next
         }
+        guard let selection else { return keys }
+        return keys.filter { selection.contains($0) }
     }
 
-    /// Removes the objects of entries. Begins no more after a failure.
-    func remove(_ keys: [CacheKey]) async -> RemoteRemoval {
-        guard let tier = engine.remote else {
+    /// Removes the objects. Begins no more after a failure.
+    func remove(_ pending: PendingRemoteRemoval) async -> RemoteRemoval {
+        guard let objects = pending.removal else {
             return RemoteRemoval(problem: "There is no remote tier: name one with the setting remote.")
         }
         var removal = RemoteRemoval()
+        do { try await engine.remoteSlot.waitForRetired() } catch { /* Cancelled, as the removals are then, too. */  }
         await withTaskGroup(of: String?.self) { group in
             func take(_ problem: String?) {
                 if let problem { removal.problem = problem } else { removal.count += 1 }
             }
-            for (index, key) in keys.enumerated() {
+            for (index, name) in pending.names.enumerated() {
                 if index >= Self.width, let problem = await group.next() { take(problem) }
                 if removal.problem != nil { break }
                 group.addTask {
-                    do { try await tier.remove(tier.name(of: key)) } catch { return "\(error)" }
+                    do { try await objects.remove(name) } catch { return "\(error)" }
                     return nil
                 }
             }

@@ -8,9 +8,12 @@ final class RemoteSlot: Sendable {
     private struct State: Sendable {
         var configuration: RemoteTier.Configuration
         var tier: RemoteTier?
+        /// Those of before whose uploads or claims have not ended.
+        var retired: [RemoteTier] = []
     }
 
     private let make: @Sendable (RemoteTier.Configuration) -> RemoteTier?
+    private let changes: EventHook<RemoteChange>
     private let state: Mutex<State>
 
     /// The tier in force; `nil` when there is none.
@@ -22,6 +25,7 @@ final class RemoteSlot: Sendable {
     /// - Parameter changes: Receives each change of the breaker.
     init(_ configuration: EngineConfiguration, pool: BlockingPool, changes: EventHook<RemoteChange>) {
         let (downloader, now) = (configuration.downloader, configuration.clock.monotonic)
+        self.changes = changes
         make = { configuration in
             RemoteTier(configuration, downloader: downloader, pool: pool, now: now) { state, error in
                 let change = RemoteChange(state: state, reason: error.map { "\($0)" })
@@ -32,10 +36,33 @@ final class RemoteSlot: Sendable {
         state = Mutex(State(configuration: configuration.remote, tier: make(configuration.remote)))
     }
 
-    /// Uses other settings from now on; what has begun with the tier before ends with that.
+    /// Uses other settings from now on. What runs with the tier before ends with that; what waits for its upload to the same
+    /// engine is uploaded.
     func use(_ configuration: RemoteTier.Configuration) {
         let tier = make(configuration)
-        state.withLock { $0 = State(configuration: configuration, tier: tier) }
+        let old = state.withLock { state in
+            let old = state.tier
+            state.retired = (state.retired + [old].compactMap(\.self)).filter(\.isBusy)
+            (state.configuration, state.tier) = (configuration, tier)
+            return old
+        }
+        guard let old else { return }
+        let waiting = old.retire()
+        guard let tier else { return }
+        if old.configuration.url == configuration.url { for upload in waiting { tier.upload(upload) } }
+        // Whoever heard that the tier is left out hears that it is used.
+        if old.counts.breaker != .closed { changes.report(RemoteChange(state: .closed, reason: nil)) }
+    }
+
+    /// Waits for the uploads of the tiers before, which may be to the same engine.
+    func waitForRetired() async throws {
+        for tier in state.withLock({ $0.retired }) { try await tier.waitForUploads() }
+    }
+
+    /// Waits for what is to be uploaded, for a short time at most: the process ends.
+    func finish() {
+        let (retired, tier) = state.withLock { ($0.retired, $0.tier) }
+        for one in retired + [tier].compactMap(\.self) { one.finish() }
     }
 }
 

@@ -56,11 +56,12 @@ extension Method {
             }
         }
         return .orderedThen(access) {
-            let keys = try await manager.remoteEntries(in: cache)
-            return ClearReply(removal: try await manager.surveying { try cache.clear() }, remoteKeys: keys)
+            let remote = try await manager.beginRemoteRemoval(in: cache)
+            return ClearReply(removal: try await manager.surveying { try cache.clear() }, remoteRemoval: remote)
         } then: { reply in
+            guard let removal = reply.remoteRemoval else { return reply }
             var reply = reply
-            reply.remote = await manager.removeRemotely(reply.remoteKeys)
+            reply.remote = await manager.removeRemotely(removal)
             return reply
         }
     }

@@ -101,16 +101,17 @@ extension Method {
         }
         guard remote else { return .ordered(access, Deferred { _, end in removal(end) }) }
         return .orderedThen(access) {
-            let keys = try await manager.remoteEntries(
+            let remote = try await manager.beginRemoteRemoval(
                 of: entry.key, in: cache, allVariants: allVariants, allUsers: entry.isAnyones)
             var reply = try await withCheckedThrowingContinuation { continuation in
                 removal { continuation.resume(with: $0) }
             }
-            reply.remoteKeys = keys
+            reply.remoteRemoval = remote
             return reply
         } then: { reply in
+            guard let removal = reply.remoteRemoval else { return reply }
             var reply = reply
-            reply.remote = await manager.removeRemotely(reply.remoteKeys)
+            reply.remote = await manager.removeRemotely(removal)
             return reply
         }
     }

@@ -6,8 +6,8 @@ internal import RemoteStorage
 /// The result of `remove`.
 struct RemoveReply: WireObject {
     let removed: ImageCache.Removed
-    /// The entries whose objects are yet to be removed from the remote tier.
-    var remoteKeys: [CacheKey] = []
+    /// What is yet to be removed from the remote tier.
+    var remoteRemoval: PendingRemoteRemoval?
     var remote: RemoteRemoval?
 
     static let name = "RemoveResult"
@@ -104,8 +104,8 @@ struct SizeReply: WireObject {
 /// The result of `clear`, `clearMemory` and `clearDisk`.
 struct ClearReply: WireObject {
     let removal: DiskStorage.Removal
-    /// The entries whose objects are yet to be removed from the remote tier.
-    var remoteKeys: [CacheKey] = []
+    /// What is yet to be removed from the remote tier.
+    var remoteRemoval: PendingRemoteRemoval?
     var remote: RemoteRemoval?
 
     static let name = "ClearResult"

@@ -165,6 +165,29 @@ struct RemoteTierTests {
         }
     }
 
+    @Test func aMachineThatHasReceivedANewerImageDoesNotGoBackInTime() throws {
+        let counter = Counter()
+        let pictures = [try picture.get(), try Fixtures.bytes("png-gray.png"), try Fixtures.bytes("png-gray.png")]
+        let web = try LocalServer { _ in .reply(200, [:], pictures[min(counter.add(), pictures.count) - 1]) }
+        let redis = try RedisProcess()
+        defer {
+            redis.stop()
+            web.stop()
+        }
+        let url = web.url("/a.png")
+        let old = try once(one, redis, url)?["data"]?.string
+        let brief = #"{"remote":"skip","diskCacheExpiration":{"seconds":1},"memoryCacheExpiration":{"seconds":1}}"#
+        let server = try machine(other, redis)
+        let new = try server.call(1, "retrieve", #"{"url":\#(quoted(url)),"as":"data","options":\#(brief)}"#)["result"]
+        repeat {
+            usleep(50_000)
+        } while try server.call(2, "isCached", #"{"key":\#(quoted(url))}"#)["result"]?["cached"] == .boolean(true)
+        let found = try server.call(3, "retrieve", #"{"url":\#(quoted(url)),"as":"data"}"#)["result"]
+        #expect(origin(found) == "none", "\(found?.text ?? "")")
+        #expect(found?["data"]?.string == new?["data"]?.string && new?["data"]?.string != old)
+        #expect(server.finish() == 0)
+    }
+
     @Test(arguments: [#"{"forceRefresh":true}"#, #"{"revalidate":"always"}"#, #"{"remote":"skip"}"#])
     func optionsThatWantTheOriginPassTheTierBy(options: String) throws {
         let (redis, web) = (try RedisProcess(), try web())
@@ -214,6 +237,22 @@ struct RemoteTierTests {
             #expect(reply["error"]?["code"]?.integer == -32602 && !reply.text.contains("topsecret"), "\(reply.text)")
         }
         #expect(server.finish() == 0)
+    }
+
+    @Test func uploadsThatWaitGoOnWhenOnlyTheirLimitsChange() throws {
+        let (redis, web) = (try RedisProcess(), try web())
+        defer {
+            redis.stop()
+            web.stop()
+        }
+        let server = try machine(one, redis)
+        _ = try redis.command("client pause 200 write")
+        for number in 0..<10 {
+            _ = try server.call(1, "retrieve", #"{"url":\#(quoted(web.url("/\(number).png")))}"#)
+        }
+        _ = try server.call(2, "configure", #"{"remote":{"timeout":10}}"#)
+        #expect(server.finish() == 0)
+        #expect(try redis.objects().count == 10)
     }
 
     @Test func anImageLargerThanTheLimitOfTheTierStaysHere() throws {
@@ -276,6 +315,44 @@ struct RemoteTierTests {
         #expect(cleared?["count"]?.integer == 2 && cleared?["remote"]?["count"]?.integer == 2)
         #expect(try redis.objects().count == 1)
         #expect(server.finish() == 0)
+    }
+
+    @Test func aClearMeansWhatIsInMemoryAloneToo() throws {
+        let (redis, web) = (try RedisProcess(), try web())
+        defer {
+            redis.stop()
+            web.stop()
+        }
+        let server = try machine(one, redis)
+        let url = quoted(web.url("/a.png"))
+        _ = try server.call(1, "retrieve", #"{"url":\#(url),"as":"data","options":{"cacheMemoryOnly":true}}"#)
+        try server.stats("the upload") { $0["remote"]?["uploads"]?.integer == 1 }
+        #expect(try server.call(2, "clear", #"{"remote":true}"#)["result"]?["remote"]?["count"]?.integer == 1)
+        #expect(try redis.objects().isEmpty)
+        #expect(server.finish() == 0)
+    }
+
+    @Test(arguments: ["remove", "clear"])
+    func aRequestAfterARemovalIsNotAnsweredWithWhatWasRemoved(method: String) throws {
+        let (redis, web) = (try RedisProcess(), try web())
+        defer {
+            redis.stop()
+            web.stop()
+        }
+        let (server, url) = (try machine(one, redis), quoted(web.url("/a.png")))
+        _ = try server.call(1, "retrieve", #"{"url":\#(url)}"#)
+        try server.stats("the upload") { $0["remote"]?["uploads"]?.integer == 1 }
+        // The engine takes no change for a while.
+        _ = try redis.command("client pause 200 write")
+        let key = method == "remove" ? #""key":\#(url),"# : ""
+        try server.request(2, method, #"{\#(key)"remote":true}"#)
+        try server.request(3, "retrieve", #"{"url":\#(url)}"#)
+        let answers = [try server.next(), try server.next()].compactMap(\.self)
+        let found = answers.first { $0["id"]?.integer == 3 }?["result"]
+        #expect(origin(found) == "none", "\(answers.map(\.text))")
+        #expect(server.finish() == 0)
+        #expect(web.requestCount("/a.png") == 2)
+        #expect(try redis.objects().count == 1)
     }
 
     @Test func aRemovalSaysWhyTheTierStillHasTheImage() throws {

@@ -1,0 +1,44 @@
+import Synchronization
+import TestSupport
+
+@testable import RemoteStorage
+
+/// An engine in memory whose operations wait for gates, and fail as long as there is an error.
+final class GatedStorage: RemoteStorage {
+    let objects = Mutex<[String: [UInt8]]>([:])
+    let error = Mutex<RemoteError?>(nil)
+    let (gets, puts, removals) = (Gate(), Gate(), Gate())
+    let (getCount, putCount, removeCount, claimEnds) = (Counter(), Counter(), Counter(), Counter())
+    let hasClaims = true
+
+    var names: [String] { objects.withLock { $0.keys.sorted() } }
+
+    func openAll() { for gate in [gets, puts, removals] { gate.open() } }
+
+    private func failIfMeant() throws { if let error = error.withLock({ $0 }) { throw error } }
+
+    func get(_ name: String) async throws -> [UInt8]? {
+        getCount.add()
+        await gets.wait()
+        try failIfMeant()
+        return objects.withLock { $0[name] }
+    }
+
+    func put(_ name: String, _ object: [UInt8], seconds: Int?) async throws {
+        putCount.add()
+        await puts.wait()
+        try failIfMeant()
+        objects.withLock { $0[name] = object }
+    }
+
+    func remove(_ name: String) async throws {
+        removeCount.add()
+        await removals.wait()
+        try failIfMeant()
+        _ = objects.withLock { $0.removeValue(forKey: name) }
+    }
+
+    func claim(_ name: String, seconds: Int) async throws -> String? { name }
+
+    func endClaim(_ name: String, token: String) async throws { claimEnds.add() }
+}
