@@ -28,19 +28,24 @@ extension ImageRecord {
         return EntryRecord(row: row, metadata: nil).bytes
     }
 
-    /// Reads ``portable(_:)``; `nil` if the bytes are no record of that key.
-    ///
-    /// A moment that lies ahead, because the other machine's clock does, counts as now.
+    /// The most seconds that a moment may lie ahead, because clocks are not quite alike, and then counts as now.
+    private static let tolerance = 2
+
+    /// Reads ``portable(_:)``; throws if the bytes are no record of that key, or one of a machine whose clock is ahead.
     ///
     /// - Parameter url: The URL of the request, which its bytes came from unless they say otherwise.
-    package convenience init?(portable bytes: [UInt8], of key: CacheKey, from url: String, _ clock: CacheClock) {
-        guard let row = EntryRecord(bytes: bytes)?.row, row.name == Digest(of: key.computed) else { return nil }
+    package convenience init(
+        portable bytes: [UInt8], of key: CacheKey, from url: String, _ clock: CacheClock
+    ) throws(PortableRecordFault) {
+        guard let row = EntryRecord(bytes: bytes)?.row, row.name == Digest(of: key.computed) else { throw .malformed }
         let (now, wall) = (clock.now, clock.wallNow)
         func time(_ moment: Int) -> Int { now - HTTPFreshness.span(from: moment, to: wall) }
         var origin = row.origin
         (origin.facts.preview, origin.facts.timing, origin.facts.verdict) = (nil, nil, nil)
         var answer = origin.http.flatMap { HTTPMetadata($0) }
-        if origin.http != nil, answer == nil { return nil }
+        if origin.http != nil, answer == nil { throw .malformed }
+        // Its age cannot be known, so it might be answered for too long, or in place of a newer one.
+        if max(row.storedAt, answer?.receivedAt ?? .min) > wall + Self.tolerance { throw .ahead }
         if let received = answer?.receivedAt {
             answer?.receivedAt = time(received)
             origin.http = answer?.text
@@ -60,6 +65,14 @@ extension ImageRecord {
 
     /// The seconds until its life ends; `nil` for never.
     package func remainingSeconds(_ clock: CacheClock) -> Int? { expiryTime.map { $0 - clock.now } }
+}
+
+/// The reason why a record of another machine is of no use.
+package enum PortableRecordFault: Error {
+    /// It is not a record of the key.
+    case malformed
+    /// It is from the future.
+    case ahead
 }
 
 extension CacheKey {

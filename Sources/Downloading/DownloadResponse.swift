@@ -44,6 +44,8 @@ package struct Download: Sendable {
     package var body: DownloadedBody
     /// The redirects in order.
     package var route: [RedirectConstraints.Redirect] = []
+    /// The names of the header fields that were added to the requests after redirects, in lower case.
+    package var addedFields: Set<String> = []
     /// Credentials from other sources than the request; see `Logins` of the engine.
     package var login: String?
 

@@ -183,9 +183,10 @@ public final class ImageManager: Sendable {
         }
     }
 
-    /// Removes the objects from the remote tier, for all machines.
+    /// Removes the objects from the remote tier, for all machines. A cancellation does not end it: the entries that name them are
+    /// gone.
     public func removeRemotely(_ removal: PendingRemoteRemoval) async -> RemoteRemoval {
-        await RemoteRemover(engine: services).remove(removal)
+        await Task { [services] in await RemoteRemover(engine: services).remove(removal) }.value
     }
 
     /// The settings of the remote tier in force.

@@ -33,6 +33,15 @@ extension String {
         return "\(self[..<utf8.index(startIndex, offsetBy: 160)])… (\(utf8.count) bytes)"
     }
 
+    /// The text in quotation marks, for a message about a value that is wrong: without the user and the password, should it be a
+    /// URL that was given in the wrong place.
+    package var quoted: String {
+        guard let sign = firstRange(of: "://"), let at = self[sign.upperBound...].lastIndex(of: "@") else {
+            return "\"\(self)\""
+        }
+        return "\"\(self[..<sign.upperBound])…\(self[at...])\""
+    }
+
     /// The parts one after the other.
     ///
     /// - Complexity: O(*n*) in bytes, with one allocation of the text where an interpolation makes several.

@@ -39,6 +39,12 @@ final class RedisCluster: Sendable {
         (self.place, self.make, first) = (place, make, make(place))
     }
 
+    /// When a node last sent something that is read.
+    var lastReceived: Int? {
+        let nodes = state.withLock { Array($0.nodes.values) } + [first]
+        return nodes.compactMap(\.reading.lastReceived).max()
+    }
+
     /// The number of nodes that redirects have led to.
     var nodeCount: Int { state.withLock { $0.nodes.count } }
 

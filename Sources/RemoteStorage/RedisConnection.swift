@@ -43,6 +43,9 @@ final class RedisConnection: Sendable {
     /// Nobody waits for a reply any more. The thread ends.
     deinit { wake.signal() }
 
+    /// When the server last sent something over the connection that is there.
+    var lastReceived: Int? { state.withLock { $0.link?.lastReceived } }
+
     /// The reply to a command. Ends with an error when the task is cancelled; the reply is then dropped when it comes.
     func answer(to words: [[UInt8]], isRepeatable: Bool, isAsking: Bool = false) async throws -> RESPValue {
         defer { withExtendedLifetime(self) {} }

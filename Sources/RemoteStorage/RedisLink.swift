@@ -38,6 +38,8 @@ struct RedisLink: Sendable {
     private var silence: Int
     /// When something was sent or received, or began to be waited for.
     private var lastProgress: Int
+    /// When something was received.
+    private(set) var lastReceived = Int.min
     /// `true` once a reply has come.
     private(set) var isUsed = false
 
@@ -116,7 +118,7 @@ struct RedisLink: Sendable {
         let count: Int?
         do throws(RemoteError) { count = try result.get() } catch { throw Loss(error: error, isClosed: true) }
         guard let count else { return false }
-        lastProgress = now
+        (lastProgress, lastReceived) = (now, now)
         do throws(RemoteError) {
             while let value = try reader.next() { try accept(value, &turn) }
         } catch {

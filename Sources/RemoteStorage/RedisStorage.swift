@@ -20,6 +20,8 @@ struct RedisStorage: RemoteStorage {
 
     let hasClaims = true
 
+    var lastReceived: Int? { cluster.lastReceived }
+
     /// - Parameters:
     ///   - maxBytes: The largest image.
     ///   - connectSeconds: The longest time to connect.
@@ -136,7 +138,7 @@ struct RedisStorage: RemoteStorage {
         do {
             return try await connection.answer(to: words, isRepeatable: isRepeatable, isAsking: isAsking)
         } catch {
-            cluster.forget(place)
+            if error is RemoteError { cluster.forget(place) }
             throw error
         }
     }

@@ -29,34 +29,36 @@ extension RemoteTier {
     /// fifteen.
     private static let clockLimit = 300.0
 
-    /// Tries everything that the mode needs, with ten times the patience of requests.
+    /// Tries everything that the mode needs, with ten times the patience of requests. What takes longer than a request waits is
+    /// a problem. What was written is removed, whatever fails.
     package func check() async -> RemoteCheck {
         var check = RemoteCheck(url: configuration.url?.shown ?? "", mode: configuration.mode)
         var random = SystemRandomNumberGenerator()
         let name = RemoteObject.name(of: ["check", String(random.next() as UInt64)])
-        let image = Array("halcyon remote check".utf8)
-        let object = RemoteObject(record: [], image: image).bytes ?? []
-        await step(.read, &check) { _ = try await $0.get(name) }
-        if check.isWell, configuration.mode.writes {
-            let readsBack = configuration.mode.reads
+        let (reads, writes) = (configuration.mode.reads, configuration.mode.writes)
+        let object = RemoteObject(record: [], image: Array("halcyon remote check".utf8)).bytes ?? []
+        if reads { await step(.read, isWaitedFor: true, &check) { _ = try await $0.get(name) } }
+        if check.isWell, writes {
             await step(.write, &check) { storage in
                 try await storage.put(name, object, seconds: 60)
-                if readsBack, try await storage.get(name) != object {
+                if reads, try await storage.get(name) != object {
                     throw RemoteError.refused(
                         "what was written is not what is read; look for a proxy that changes or caches it")
                 }
             }
-        }
-        if check.isWell, configuration.mode.writes {
-            await step(.remove, &check) { storage in
-                try await storage.remove(name)
-                guard try await storage.get(name) == nil else {
-                    throw RemoteError.refused("what was removed is still read; look for a proxy that caches it")
+            if check.isWell {
+                await step(.remove, &check) { storage in
+                    try await storage.remove(name)
+                    if reads, try await storage.get(name) != nil {
+                        throw RemoteError.refused("what was removed is still read; look for a proxy that caches it")
+                    }
                 }
+            } else {
+                try? await patiently { try await $0.remove(name) }
             }
         }
         if check.isWell, hasClaims {
-            await step(.claim, &check) { storage in
+            await step(.claim, isWaitedFor: true, &check) { storage in
                 guard let token = try await storage.claim(name, seconds: 60) else {
                     throw RemoteError.refused("a name that nobody claims is claimed")
                 }
@@ -81,13 +83,17 @@ extension RemoteTier {
 
     @discardableResult
     private func step<Value: Sendable>(
-        _ name: RemoteCheck.Step.Name, _ check: inout RemoteCheck,
+        _ name: RemoteCheck.Step.Name, isWaitedFor: Bool = false, _ check: inout RemoteCheck,
         _ work: @escaping @Sendable (any RemoteStorage) async throws -> Value
     ) async -> Value? {
         let start = now()
         var step = RemoteCheck.Step(name: name, seconds: 0)
         defer {
             step.seconds = Double(now() - start) / 1e9
+            if isWaitedFor, step.problem == nil, step.seconds > configuration.timeout {
+                step.problem =
+                    "it takes longer than the \(configuration.timeout) s that requests wait: raise remoteTimeout"
+            }
             check.steps.append(step)
         }
         do { return try await patiently(work) } catch {

@@ -5,6 +5,10 @@ package protocol RemoteStorage: Sendable {
     /// `true` when ``claim(_:seconds:)`` works.
     var hasClaims: Bool { get }
 
+    /// The time when the engine last sent something that is read, in nanoseconds of the system's monotonic clock; `nil` when
+    /// that is not known.
+    var lastReceived: Int? { get }
+
     /// The object; `nil` when there is none.
     func get(_ name: String) async throws -> [UInt8]?
     /// Writes an object, which replaces another.
@@ -24,6 +28,7 @@ package protocol RemoteStorage: Sendable {
 }
 
 extension RemoteStorage {
+    package var lastReceived: Int? { nil }
     package func claim(_ name: String, seconds: Int) async throws -> String? { throw RemoteError.unsupported }
     package func endClaim(_ name: String, token: String) async throws { throw RemoteError.unsupported }
     package func wallClock() async throws -> Int? { nil }

@@ -9,13 +9,19 @@ extension RemoteTier {
     package func claim(_ name: String, seconds: Int) async -> (claim: RemoteClaim?, isTaken: Bool) {
         guard hasClaims else { return (nil, false) }
         let key = Self.claimName(name)
-        guard let answer = await ask(isWrite: true, { [storage] in try await storage.claim(key, seconds: seconds) })
-        else {
+        let isOurs = await ask(isWrite: true) { [self] in
+            guard let token = try await storage.claim(key, seconds: seconds) else { return false }
+            state.withLock { $0.claims[key] = token }
+            return true
+        }
+        switch isOurs {
+        case true?: return (RemoteClaim { [self] in endClaim(key) }, false)
+        case false?: return (nil, true)
+        // It may have been got when the time was over.
+        case nil:
+            endClaim(key)
             return (nil, false)
         }
-        guard let token = answer else { return (nil, true) }
-        state.withLock { $0.claims[key] = token }
-        return (RemoteClaim { [self] in endClaim(key) }, false)
     }
 
     /// Ends a claim in the background, unless that was done.
@@ -27,7 +33,11 @@ extension RemoteTier {
         }
         guard let token else { return }
         Task { [self] in
-            try? await patiently { try await $0.endClaim(key, token: token) }
+            do {
+                try await patiently { try await $0.endClaim(key, token: token) }
+            } catch {
+                note(error, isOfWrite: true)
+            }
             state.withLock { $0.endingClaims -= 1 }
         }
     }

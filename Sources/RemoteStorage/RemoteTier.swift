@@ -125,7 +125,7 @@ package final class RemoteTier: Sendable {
         guard !state.withLock({ $0.uploads.isRemoving(name) }),
             let found = await ask({ [storage] in try await storage.get(name) }), let bytes = found
         else {
-            if isCounted, !Task.isCancelled { state.withLock { $0.counts.misses += 1 } }
+            if isCounted, !Task.isCancelled { noteMiss() }
             return nil
         }
         let object =
@@ -135,8 +135,13 @@ package final class RemoteTier: Sendable {
             noteWrong(name, isCounted: isCounted)
             return nil
         }
-        return object.image.count <= configuration.maxBytes ? object : nil
+        if object.image.count <= configuration.maxBytes { return object }
+        if isCounted { noteMiss() }
+        return nil
     }
+
+    /// Counts a look-up without an object of use.
+    package func noteMiss() { state.withLock { $0.counts.misses += 1 } }
 
     /// Counts an object that has answered a request.
     package func noteHit() { state.withLock { $0.counts.hits += 1 } }
@@ -160,7 +165,7 @@ package final class RemoteTier: Sendable {
     ) async -> Value? {
         guard await enter() else { return nil }
         defer { leave() }
-        let start = now()
+        let (start, began) = (now(), monotonicNanoseconds())
         do {
             let value = try await Self.within(configuration.timeout, work)
             state.withLock { state in
@@ -169,8 +174,10 @@ package final class RemoteTier: Sendable {
             }
             return value
         } catch {
-            // An engine that has answered others meanwhile is busy, and not gone.
-            let isBusy = error as? RemoteError == .timedOut && state.withLock { $0.lastAnswer > start }
+            // An engine that has answered others meanwhile, or is in the midst of that, is busy, and not gone.
+            let isBusy =
+                error as? RemoteError == .timedOut
+                && (state.withLock { $0.lastAnswer > start } || storage.lastReceived ?? .min > began)
             if !Task.isCancelled { note(error, isOfWrite: isWrite, isBusy: isBusy) }
             return nil
         }

@@ -79,6 +79,10 @@ package struct RemoteURL: Sendable, Hashable {
         }
         self.user = user.isEmpty ? nil : user
         self.password = parts.count > 1 ? password : nil
+        if self.user == nil, scheme.hasPrefix("http") {
+            throw Problem(
+                predicate: "must have a user before the password, as in https://user:password@host, or a token")
+        }
         if scheme == "s3", self.user == nil || password.isEmpty {
             throw Problem(
                 predicate: "must have the ID of a key and its secret before @, with a colon between, or neither")

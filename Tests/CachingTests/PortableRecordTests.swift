@@ -35,7 +35,7 @@ private let key = CacheKey("http://a.example/cat.png?token=secret")
     }
 
     private func read(_ bytes: [UInt8], _ clock: CacheClock, as other: CacheKey = key) -> ImageRecord? {
-        ImageRecord(portable: bytes, of: other, from: "http://a.example/cat.png?token=other", clock)
+        try? ImageRecord(portable: bytes, of: other, from: "http://a.example/cat.png?token=other", clock)
     }
 
     @Test func aRecordIsReadAsItWasWritten() throws {
@@ -59,7 +59,7 @@ private let key = CacheKey("http://a.example/cat.png?token=secret")
         #expect(read(bytes, clock(), as: CacheKey(key.key, identifier: "resize.1(width=1)")) == nil)
     }
 
-    @Test(arguments: [-1200, -1, 0, 1, 1200, 86_400])
+    @Test(arguments: [-1200, -1, 0, 1, 101, 102])
     func ageAndLifeGoByTheWallClocksAndNeverBelowNothing(ahead: Int) throws {
         // The machine that wrote it was ahead by so much, and it is read 100 s later.
         let bytes = try record(storedAt: start, receivedAt: start).portable(clock(wall: start))
@@ -70,6 +70,16 @@ private let key = CacheKey("http://a.example/cat.png?token=secret")
         #expect(reader.now - found.storedAt == age)
         #expect(found.remainingSeconds(reader) == 1000 - age)
         #expect(found.isExpired == (age >= 1000))
+    }
+
+    @Test(arguments: [3, 1200, 86_400], [true, false])
+    func aRecordOfAMachineWhoseClockIsAheadIsNotUsed(ahead: Int, isReceived: Bool) throws {
+        let future = start + ahead
+        let bytes = try record(storedAt: isReceived ? start : future, receivedAt: isReceived ? future : start)
+            .portable(clock(wall: start))
+        #expect(throws: PortableRecordFault.ahead) {
+            try ImageRecord(portable: bytes, of: key, from: "http://a.example/cat.png", clock())
+        }
     }
 
     @Test(arguments: [-10, 0, 10])

@@ -10,6 +10,14 @@ final class GatedStorage: RemoteStorage {
     let (gets, puts, removals) = (Gate(), Gate(), Gate())
     let (getCount, putCount, removeCount, claimEnds) = (Counter(), Counter(), Counter(), Counter())
     let hasClaims = true
+    /// `true` for an engine that says it has written what it has not.
+    let losesWrites = Atomic(false)
+    /// Called for each read.
+    let onGet = Mutex<(@Sendable () -> Void)?>(nil)
+    /// What ``lastReceived`` is.
+    let received = Mutex<Int?>(nil)
+
+    var lastReceived: Int? { received.withLock { $0 } }
 
     var names: [String] { objects.withLock { $0.keys.sorted() } }
 
@@ -19,7 +27,12 @@ final class GatedStorage: RemoteStorage {
 
     func get(_ name: String) async throws -> [UInt8]? {
         getCount.add()
-        await gets.wait()
+        await withTaskCancellationHandler {
+            await gets.wait()
+        } onCancel: {
+            gets.open()
+        }
+        onGet.withLock { $0 }?()
         try failIfMeant()
         return objects.withLock { $0[name] }
     }
@@ -28,7 +41,7 @@ final class GatedStorage: RemoteStorage {
         putCount.add()
         await puts.wait()
         try failIfMeant()
-        objects.withLock { $0[name] = object }
+        objects.withLock { $0[name] = losesWrites.load(ordering: .relaxed) ? [] : object }
     }
 
     func remove(_ name: String) async throws {
@@ -38,7 +51,11 @@ final class GatedStorage: RemoteStorage {
         _ = objects.withLock { $0.removeValue(forKey: name) }
     }
 
-    func claim(_ name: String, seconds: Int) async throws -> String? { name }
+    /// The claim of a name with `slow` comes when nobody waits for it any more.
+    func claim(_ name: String, seconds: Int) async throws -> String? {
+        if name.hasPrefix("slow") { try? await Task.sleep(for: .seconds(60)) }
+        return name
+    }
 
     func endClaim(_ name: String, token: String) async throws { claimEnds.add() }
 }

@@ -15,9 +15,9 @@ import Testing
         let all = Mutex<[CircuitBreaker.State]>([])
     }
 
-    private func tier(_ mode: RemoteMode = .readWrite, maxBytes: Int = 1000) -> RemoteTier {
+    private func tier(_ mode: RemoteMode = .readWrite, timeout: Double = 60) -> RemoteTier {
         var configuration = RemoteTier.Configuration()
-        (configuration.timeout, configuration.mode, configuration.maxBytes) = (60, mode, maxBytes)
+        (configuration.timeout, configuration.mode, configuration.maxBytes) = (timeout, mode, 1000)
         return RemoteTier(
             storage, configuration, pool: BlockingPool(threads: 2), now: { [clock] in clock.now },
             report: { [states] state, _ in states.all.withLock { $0.append(state) } })
@@ -103,10 +103,50 @@ import Testing
         storage.gets.open()
         storage.objects.withLock { $0["a"] = bytes([UInt8](repeating: 1, count: 1001)) }
         let tier = tier()
-        #expect(await tier.object("a") == nil && tier.counts.wrong == 0 && tier.counts.misses == 0)
+        #expect(await tier.object("a") == nil && tier.counts.wrong == 0 && tier.counts.misses == 1)
+    }
+
+    @Test func aClaimThatComesTooLateIsGivenBack() async throws {
+        let tier = tier(timeout: 0.01)
+        let (claim, isTaken) = await tier.claim("slow", seconds: 60)
+        #expect(claim == nil && !isTaken)
+        try await eventually("the end of the claim") { [storage] in storage.claimEnds.value == 1 }
+    }
+
+    // MARK: The check
+
+    @Test func anEngineThatIsOnlyWrittenIsNotReadToCheckIt() async {
+        storage.openAll()
+        let check = await tier(.writeOnly).check()
+        #expect(check.isWell && check.steps.map(\.name) == [.write, .remove, .clock] && storage.getCount.value == 0)
+    }
+
+    @Test func aCheckThatFailsLeavesNothingBehind() async {
+        storage.openAll()
+        storage.losesWrites.store(true, ordering: .relaxed)
+        let check = await tier().check()
+        #expect(!check.isWell && check.steps.last?.name == .write)
+        #expect(storage.removeCount.value == 1 && storage.names.isEmpty)
+    }
+
+    @Test func anEngineThatAnswersLaterThanARequestWaitsIsNotWell() async {
+        storage.openAll()
+        storage.onGet.withLock { $0 = { [clock] in clock.advance(seconds: 61) } }
+        let check = await tier().check()
+        #expect(check.steps.first?.problem?.contains("raise remoteTimeout") == true)
     }
 
     // MARK: The breaker
+
+    @Test(arguments: [true, false])
+    func anEngineInTheMidstOfAnAnswerIsNotLeftOut(isSending: Bool) async {
+        let tier = tier(timeout: 0.01)
+        storage.received.withLock { $0 = isSending ? .max : nil }
+        let asked = Task { await tier.object("a") }
+        try? await eventually("the failure") { tier.counts.errors == 1 || tier.counts.breaker == .open }
+        storage.openAll()
+        #expect(await asked.value == nil && tier.counts.breaker == (isSending ? .closed : .open))
+    }
 
     @Test(arguments: RemoteMode.allCases)
     func anEngineThatIsOnlyWrittenIsTriedAgainToo(mode: RemoteMode) async throws {

@@ -39,6 +39,8 @@ struct Exchange: Sendable {
     /// The nanoseconds between the last request and its response.
     private var delay = 0
     private var route: [RedirectConstraints.Redirect] = []
+    /// The names of the header fields that were added after redirects.
+    private var addedFields: Set<String> = []
 
     init(_ run: DownloadRun) {
         (self.run, rules, slotOrigin) = (run, run.downloader.rules, run.request.origin)
@@ -133,6 +135,9 @@ struct Exchange: Sendable {
         hasLoadedPart = true
         let sent = transport.settings.configured(outgoing, by: rules)
         for mark in transport.settings.configuredLogins(of: outgoing, configured: sent) { addLogin(mark) }
+        if !route.isEmpty {
+            addedFields.formUnion(sent.fields.dropFirst(outgoing.fields.count).map(\.name.text.asciiLowercased))
+        }
         return PreparedRequest(
             run: run, outgoing: outgoing, sent: sent, redirects: summary.redirects,
             validators: request.validators(for: sent.url.text, isRedirected: !route.isEmpty),
@@ -178,7 +183,7 @@ struct Exchange: Sendable {
 
     private func completed(_ download: Download) -> Download {
         var download = download
-        (download.route, download.delay) = (route, delay / 1_000_000_000)
+        (download.route, download.delay, download.addedFields) = (route, delay / 1_000_000_000, addedFields)
         download.login = logins.isEmpty ? nil : logins.joined(separator: "\n")
         return download
     }

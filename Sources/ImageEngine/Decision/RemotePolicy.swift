@@ -67,7 +67,7 @@ extension RemotePolicy {
         hasUser = options.lookup.scope != nil || !key.partition.isEmpty
         isModified = request.wasAsked || options.asksToModify || options.network.dataModifier != nil
         let names = options.network.request.headers.keys.map { $0.lowercased() } + scopes.addedNames(for: request.url)
-        hasOwnFields = names.contains { !Self.harmlessFields.contains($0) }
+        hasOwnFields = !Self.harmlessFields.isSuperset(of: names)
         isUnsharable = options.cacheControl?.noStore == true
         // Credentials count even if the caller has them kept for all.
         var asked = options
@@ -83,6 +83,7 @@ extension RemotePolicy {
     func adding(_ download: Download) -> RemotePolicy {
         var policy = self
         if download.login != nil { policy.hasCredentials = true }
+        if !Self.harmlessFields.isSuperset(of: download.addedFields) { policy.hasOwnFields = true }
         let fields = [download.response.fields["cache-control"]] + download.route.map { $0.fields["cache-control"] }
         if fields.contains(where: { $0.map(Self.forbidsSharing) ?? false }) { policy.isUnsharable = true }
         return policy

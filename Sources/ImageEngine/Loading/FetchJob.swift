@@ -23,6 +23,8 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     private let plan: FetchPlan
     private let engine: EngineServices
     private let job: ImageJob
+    /// The way to the remote tier; `nil` when it may neither give nor get the image.
+    private let remote: RemoteAccess?
     /// Created when the download gets its slot, because thousands may wait for one.
     private let firstClaim = Mutex<DownloadClaim?>(nil)
     /// The place among those who wait for the download, and the number of the download.
@@ -35,6 +37,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
 
     init(_ plan: FetchPlan, _ engine: EngineServices, _ job: ImageJob) {
         (self.plan, self.engine, self.job) = (plan, engine, job)
+        remote = RemoteAccess(plan, engine)
     }
 
     private var claim: DownloadClaim {
@@ -51,7 +54,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
         if plan.isHeldWhileUsed, let held = engine.jobs.held(plan.jobKey) {
             return engine.pool.submit { [self] in job.end(.success(held)) }
         }
-        if let remote = RemoteAccess(plan, engine), remote.mayRead {
+        if let remote, remote.mayRead {
             return run(on: InlineExecutor.shared) { [self] in try await answerOrDownload(remote) }
         }
         download()
@@ -67,7 +70,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
         engine.pool.submit(isLong: store.isLong) { [self] in
             ImageStorer(engine: engine).storeVerified(store, holding: self) { [self] result in
                 switch result {
-                case .success(let image): end(RemoteAccess(plan, engine)?.answer(with: image) ?? image)
+                case .success(let image): end(remote?.answer(with: image) ?? image)
                 case .failure(let error): fail(error)
                 }
             }
@@ -150,9 +153,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
 
     /// The way to the remote tier when the download is yet to be claimed there.
     private var claimableAccess: RemoteAccess? {
-        guard engine.remote?.hasClaims == true, remoteClaim.withLock({ !$0.isSettled }),
-            let remote = RemoteAccess(plan, engine), remote.mayClaim
-        else { return nil }
+        guard let remote, remote.mayClaim, remoteClaim.withLock({ !$0.isSettled }) else { return nil }
         return remote
     }
 
@@ -172,7 +173,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     /// Waits without a slot until no other machine downloads the image, once.
     private func waitForMachines() async throws {
         remoteClaim.withLock { $0.isSettled = true }
-        guard let remote = RemoteAccess(plan, engine) else { return download() }
+        guard let remote else { return download() }
         let store = try await remote.imageOfOthers(plan.storedCandidate) { [claim, engine] in
             claim.noteProgress(at: engine.now)
         }
@@ -245,7 +246,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     private func accept(_ download: Download) {
         if job.isCancelled { return fail(CancellationError()) }
         do {
-            let fetched = FetchedImage(download, plan, engine.scopes, remote: RemoteAccess(plan, engine)?.policy)
+            let fetched = FetchedImage(download, plan, engine.scopes, remote: remote?.policy)
             guard download.response.isConfirmation else { return try store(fetched) }
             if let confirmed = try fetched.confirmed(engine.lookup) { return end(confirmed) }
             // The confirmed image is gone: it is downloaded without conditions.
@@ -294,7 +295,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     }
 
     private func upload(_ image: ImageResult, _ download: Download) {
-        guard let remote = RemoteAccess(plan, engine) else { return }
+        guard let remote else { return }
         let bytes: [UInt8]? = if case .memory(let bytes) = download.body.storage { bytes } else { nil }
         remote.upload(image, bytes, remoteClaim.withLock { $0.claim.take() })
     }

@@ -5,7 +5,7 @@ internal import RemoteStorage
 
 /// The way of one request to the remote tier, for one entry: its object is asked for before the origin, and the image that was
 /// downloaded or made goes there.
-struct RemoteAccess: Sendable {
+final class RemoteAccess: Sendable {
     private let tier: RemoteTier
     private let engine: EngineServices
     private let resource: Resource
@@ -18,9 +18,12 @@ struct RemoteAccess: Sendable {
     private static let logger = Logger(label: "halcyon.remote")
     /// The pauses between two looks for what another machine downloads, in milliseconds.
     private static let pauses = (first: 5, longest: 250)
+    /// The seconds by which an image must be newer than another to be known as newer: times are in whole seconds, and clocks of
+    /// two machines.
+    private static let margin = 2
 
     /// `nil` when there is no remote tier, or nothing may be asked of the network.
-    init?(_ plan: FetchPlan, _ engine: EngineServices) {
+    convenience init?(_ plan: FetchPlan, _ engine: EngineServices) {
         self.init(
             plan.resource, plan.outgoing, to: plan.key, in: plan.cache, needs: plan.needs, isRefresh: plan.isRefresh,
             engine)
@@ -43,9 +46,10 @@ struct RemoteAccess: Sendable {
         guard options.lookup.remote == .share, let tier = engine.remote, !engine.lookup.isOffline(options) else {
             return nil
         }
-        (self.tier, self.engine, resource) = (tier, engine, Resource(url: key.key))
+        (self.tier, resource) = (tier, Resource(url: key.key))
         outgoing = OutgoingRequest(url: key.key, options: options)
-        (self.key, self.cache, needs, policy) = (key, cache, [], RemotePolicy(use: .share))
+        (self.key, self.cache, self.engine, needs) = (key, cache, engine, [])
+        policy = RemotePolicy(use: .share)
     }
 
     private var name: String { tier.name(of: key) }
@@ -96,55 +100,71 @@ struct RemoteAccess: Sendable {
         return nil
     }
 
+    /// Why an object does not answer.
+    private enum Refusal: Error {
+        /// It is not what its name says.
+        case wrong
+        /// It is too old, too large, or not what the request wants.
+        case notOfUse
+    }
+
     /// The image, if it is what the name says, and may answer as if it lay on this machine's disk.
     ///
-    /// - Parameter isCounted: `true` when one that is not what the name says is counted.
+    /// - Parameter isCounted: `true` when one that does not answer is counted.
     private func accepted(
         _ object: RemoteObject, _ candidate: StoredCandidate?, isCounted: Bool = true
     ) async throws -> PendingStore? {
-        let clock = cache.disk.clock
-        guard let record = ImageRecord(portable: object.record, of: key, from: outgoing.url, clock),
-            record.byteCount == object.image.count
-        else {
-            noteWrong(isCounted)
-            return nil
-        }
-        let options = outgoing.options
-        guard !record.isExpired, object.image.count <= options.network.limits.maxBytes else { return nil }
-        let store: PendingStore? = try await engine.pool.run(isLong: object.image.count > BodySpool.memoryLimit) {
-            let entry = ImageCache.MemoryEntry(record: record, bytes: object.image)
-            guard !hasNewer(than: record, candidate),
-                try mayAnswer(ImageCache.Hit(entry: entry, cacheType: .remote), candidate)
-            else { return nil }
-            let store = PendingStore(
-                content: .bytes(object.image), key: key, cache: cache, source: outgoing.url, origin: record.origin,
-                options: keeping, needs: needs)
-            guard let header = try? store.header(), header.format == record.header.format else {
-                noteWrong(isCounted)
-                return nil
-            }
-            return store
-        }
-        guard let store, options.lookup.verifyDecode == true, key.identifier.isEmpty else { return store }
         do {
+            let store = try await engine.pool.run(isLong: object.image.count > BodySpool.memoryLimit) { [self] in
+                try judged(object, candidate)
+            }
+            guard outgoing.options.lookup.verifyDecode == true, key.identifier.isEmpty else { return store }
             return try await DecodeVerifier(engine: engine).verified(store)
         } catch is CancellationError {
             throw CancellationError()
+        } catch Refusal.wrong, ImageError.badData {
+            noteWrong(isCounted)
         } catch {
             // The origin may have one that can be decoded, within the limits.
-            if case ImageError.badData = error { noteWrong(isCounted) }
-            return nil
+            if isCounted { tier.noteMiss() }
+        }
+        return nil
+    }
+
+    /// The image, but for decoding it. Waits for the disk.
+    private func judged(_ object: RemoteObject, _ candidate: StoredCandidate?) throws -> PendingStore {
+        let (record, options) = (try record(of: object), outgoing.options)
+        let entry = ImageCache.MemoryEntry(record: record, bytes: object.image)
+        guard !record.isExpired, object.image.count <= options.network.limits.maxBytes,
+            !hasNewer(than: entry, candidate),
+            try mayAnswer(ImageCache.Hit(entry: entry, cacheType: .remote), candidate)
+        else { throw Refusal.notOfUse }
+        let store = PendingStore(
+            content: .bytes(object.image), key: key, cache: cache, source: outgoing.url, origin: record.origin,
+            options: keeping, needs: needs)
+        let header = try store.header()
+        guard header.format == record.header.format else { throw Refusal.wrong }
+        if !key.identifier.isEmpty { try options.processing.limits.check(header, source: outgoing.url) }
+        return store
+    }
+
+    private func record(of object: RemoteObject) throws(Refusal) -> ImageRecord {
+        do throws(PortableRecordFault) {
+            let record = try ImageRecord(portable: object.record, of: key, from: outgoing.url, cache.disk.clock)
+            if record.byteCount != object.image.count { throw .malformed }
+            return record
+        } catch {
+            throw error == .malformed ? .wrong : .notOfUse
         }
     }
 
     /// `true` when this machine has received a newer image, even if that may not answer any more: it does not go back in time.
     /// Waits for the disk.
-    private func hasNewer(than record: ImageRecord, _ candidate: StoredCandidate?) -> Bool {
+    private func hasNewer(than other: ImageCache.MemoryEntry, _ candidate: StoredCandidate?) -> Bool {
         guard let own = candidate?.hit.record ?? (try? cache.disk.recordEvenExpired(key)),
-            own.receivedAt >= record.receivedAt
+            own.receivedAt + Self.margin > other.record.receivedAt
         else { return false }
-        // Two may be received within one second.
-        return own.receivedAt > record.receivedAt || own.byteCount != record.byteCount
+        return own.checksum != other.bytes?.withUnsafeBytes { Digest(of: $0) }
     }
 
     /// The options for storing an object of the tier.

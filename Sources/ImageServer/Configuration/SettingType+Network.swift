@@ -5,14 +5,14 @@ extension SettingType<[String]> {
     /// Hosts with commas between them: names, addresses, or `*.example.com` for every name below one.
     static let hosts = list { (hosts, _) in
         hosts.first { !HostPattern.isValid($0) }.map { bad in
-            "must be hosts such as example.com or *.example.com with commas between them, not \"\(bad)\""
+            "must be hosts such as example.com or *.example.com with commas between them, not \(bad.quoted)"
         }
     }
 
     /// At least one of the schemes that can be loaded from, with commas between them.
     static let schemes = list { (schemes, text) in
         schemes.isEmpty || !schemes.allSatisfy(NetworkPolicy.schemes.contains)
-            ? "must be some of http, https, file and data with commas between them, not \"\(text)\"" : nil
+            ? "must be some of http, https, file and data with commas between them, not \(text.quoted)" : nil
     }
 
     /// A list with commas.
@@ -35,7 +35,7 @@ extension SettingType<ProxyChoice> {
     /// The URL of a proxy, or `none`. It is shown without its password.
     static let proxy = SettingType(form: .text("url")) { (text, _) throws(SettingProblem) in
         guard text == "none" || isProxy(text) else {
-            throw SettingProblem("must be none or a URL such as http://proxy.example:3128, not \"\(text)\"")
+            throw SettingProblem("must be none or a URL such as http://proxy.example:3128, not \(text.quoted)")
         }
         return ProxyChoice(text)
     } literal: { choice in
@@ -76,7 +76,7 @@ extension SettingType<Double> {
     /// A short time in seconds, from a millisecond to a minute.
     static let remoteSeconds = SettingType(form: .number(unit: "seconds")) { (text, _) throws(SettingProblem) in
         guard let number = Double(text), (0.001...60).contains(number) else {
-            throw SettingProblem("must be a number from 0.001 to 60, not \"\(text)\"")
+            throw SettingProblem("must be a number from 0.001 to 60, not \(text.quoted)")
         }
         return number
     } literal: {

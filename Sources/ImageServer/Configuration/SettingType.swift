@@ -25,7 +25,7 @@ extension SettingType where Value: SettingNumber {
     static func integer(atLeast smallest: Int, _ unit: String = "n") -> SettingType {
         SettingType(form: .integer(unit: unit)) { (text, _) throws(SettingProblem) in
             guard let number = Int(text), number >= smallest else {
-                throw SettingProblem("must be an integer, at least \(smallest), not \"\(text)\"")
+                throw SettingProblem("must be an integer, at least \(smallest), not \(text.quoted)")
             }
             return Value(number)
         } literal: {
@@ -40,7 +40,7 @@ extension SettingType<Int> {
         SettingType(form: .integer(unit: SettingForm.bytes)) { (text, _) throws(SettingProblem) in
             guard let number = ByteSize.bytes(text), number >= smallest else {
                 throw SettingProblem(
-                    "must be a number of bytes, at least \(smallest), such as 500000000, 500MB or 2GiB, not \"\(text)\""
+                    "must be a number of bytes, at least \(smallest), such as 500000000, 500MB or 2GiB, not \(text.quoted)"
                 )
             }
             return number
@@ -55,7 +55,7 @@ extension SettingType<Double> {
     static func seconds(atLeast smallest: Int) -> SettingType {
         SettingType(form: .number(unit: "seconds")) { (text, _) throws(SettingProblem) in
             guard let number = Double(text), number.isFinite, number >= Double(smallest) else {
-                throw SettingProblem("must be a number, at least \(smallest), not \"\(text)\"")
+                throw SettingProblem("must be a number, at least \(smallest), not \(text.quoted)")
             }
             return min(number, 1e9)
         } literal: {
@@ -75,7 +75,7 @@ extension SettingType<Double> {
 extension SettingType<Bool> {
     /// `true` or `false`.
     static let boolean = SettingType(form: .boolean) { (text, _) throws(SettingProblem) in
-        guard let value = Bool(text) else { throw SettingProblem("must be true or false, not \"\(text)\"") }
+        guard let value = Bool(text) else { throw SettingProblem("must be true or false, not \(text.quoted)") }
         return value
     } literal: {
         .boolean($0)
@@ -103,7 +103,7 @@ extension SettingType {
                 names.count > 3
                 ? "one of \(names.joined(separator: ", "))"
                 : "\(names.dropLast().joined(separator: ", ")) or \(names.last ?? "")"
-            throw SettingProblem("must be \(all), not \"\(text)\"")
+            throw SettingProblem("must be \(all), not \(text.quoted)")
         } literal: {
             .string(name($0))
         }
@@ -138,7 +138,7 @@ extension SettingType<String?> {
     private static func path(_ form: SettingForm) -> SettingType {
         SettingType(form: form) { (text, isInFile) throws(SettingProblem) in
             guard !isInFile || text.hasPrefix("/") else {
-                throw SettingProblem("must be an absolute path, not \"\(text)\"")
+                throw SettingProblem("must be an absolute path, not \(text.quoted)")
             }
             return text.isEmpty ? nil : absolutePath(text)
         } literal: {

@@ -128,7 +128,7 @@ private let memberWords: [String: String] = [
     "dropped": "Uploads that were left out: too many waited, or the tier was left out.",
     "errors": "Operations that failed.",
     "hits": "Images that the tier answered.",
-    "misses": "Images that it did not have, or not in time.",
+    "misses": "Images that it did not have, not in time, or none of use.",
     "problem": "What is wrong; null for nothing.",
     "queued": "Uploads that wait or run.",
     "uploads": "Objects that were uploaded.",

@@ -28,7 +28,7 @@ struct Mismatch: Error {
 
     private static func received(_ view: borrowing JSONView) -> String {
         if let text = view.string {
-            return text.utf8.count <= 40 ? "\"\(text)\"" : "a string of \(text.utf8.count) bytes"
+            return text.utf8.count <= 40 ? text.quoted : "a string of \(text.utf8.count) bytes"
         }
         return view.integer.map(String.init) ?? view.number.map(\.shortest) ?? kind(of: view)
     }

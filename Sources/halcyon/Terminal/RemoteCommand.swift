@@ -46,7 +46,7 @@ struct RemoteCheckCommand: ParsableCommand {
             }
         }
         if let ahead = result.member("clockAhead")?.number {
-            rows.append(["clock is", ahead < 0 ? "\(-ahead) s behind" : "\(ahead) s ahead"])
+            rows.append(["clock is", ahead < 0 ? "\(-ahead) s behind" : "\(abs(ahead)) s ahead"])
         }
         return TextTable.columns(rows, [.left, .left]) + "\n" + (isWell ? "All is well." : "Something is wrong.") + "\n"
     }

@@ -83,6 +83,26 @@ struct RemotePrivacyTests {
         #expect(try redis.objects().isEmpty)
     }
 
+    @Test(arguments: ["Accept-Key", "Referer", "X-Key"])
+    func aHeaderThatIsAddedAfterARedirectIsPrivate(name: String) throws {
+        let (redis, target) = (try RedisProcess(), try web())
+        let address = target.url("/cat.png").replacingOccurrences(of: "127.0.0.1", with: "localhost")
+        let web = try LocalServer { _ in .redirect(to: address) }
+        defer {
+            redis.stop()
+            target.stop()
+            web.stop()
+        }
+        let server = try ServerProcess(cache: one?.path ?? "", ["--remote", redis.url])
+        let rules = #"[{"hosts":["localhost"],"headers":{"\#(name)":"secret"}}]"#
+        _ = try server.call(1, "configure", #"{"downloader":{"hostRules":\#(rules)}}"#)
+        let reply = try server.call(2, "retrieve", #"{"url":\#(quoted(web.url("/cat.png")))}"#)
+        #expect(reply["result"]?["cacheType"]?.string == "none", "\(reply.text)")
+        #expect(server.finish() == 0)
+        #expect(try redis.objects().isEmpty)
+        #expect(target.requestCount("/cat.png") == 1)
+    }
+
     @Test func whatIsMadeOfAPrivateOriginalIsPrivateWhoeverAsksForIt() throws {
         let (redis, web) = (try RedisProcess(), try web())
         defer {
@@ -135,7 +155,8 @@ struct RemotePrivacyTests {
             #expect(!command.text.contains("topsecret") && !command.errors.contains("topsecret"), "\(line)")
         }
         for wrong in [
-            "redis://:topsecret@", "ftp://me:topsecret@host/", "me:topsecret@host", "http://me:topsecret@host?x",
+            "redis://:topsecret@", "http://:topsecret@host", "ftp://me:topsecret@host/", "me:topsecret@host",
+            "http://me:topsecret@host?x",
         ] {
             let command = try Command.shell(#"$HALCYON remote check --cache-dir \#(folder) --remote '\#(wrong)'"#)
             #expect(command.status != 0 && !(command.text + command.errors).contains("topsecret"), "\(wrong)")

@@ -19,7 +19,8 @@ struct RemoteTierTests {
     private func machine(_ folder: TemporaryFolder?, _ redis: RedisProcess, _ flags: [String] = []) throws
         -> ServerProcess
     {
-        try ServerProcess(cache: folder?.path ?? "", ["--remote", redis.url] + flags)
+        // A machine that does much else may take longer than requests wait by default.
+        try ServerProcess(cache: folder?.path ?? "", ["--remote", redis.url, "--remote-timeout", "10"] + flags)
     }
 
     /// Asks a machine once, and lets it end: what it uploads is then there.
@@ -278,6 +279,18 @@ struct RemoteTierTests {
         let name = try #require(try redis.objects().first)
         let life = Int(try redis.command("pttl \(name)")) ?? 0
         #expect(life > 900_000 && life <= 1_000_000)
+    }
+
+    @Test func aPasswordInTheWrongPlaceIsNotRepeated() throws {
+        let server = try ServerProcess(cache: one?.path ?? "")
+        for wrong in [
+            #"{"remote":"http://me:topsecret@host"}"#, #"{"remote":{"mode":"http://me:topsecret@host"}}"#,
+            #"{"remote":{"timeout":"http://me:topsecret@host"}}"#, #"{"remote":{"url":"http://:topsecret@host"}}"#,
+        ] {
+            let reply = try server.call(1, "configure", wrong)
+            #expect(reply["error"]?["code"]?.integer == -32602 && !reply.text.contains("topsecret"), "\(reply.text)")
+        }
+        #expect(server.finish() == 0)
     }
 
     // MARK: Removal

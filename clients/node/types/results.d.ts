@@ -391,7 +391,7 @@ export interface RememberedFailure {
 export interface StatsResultRemote {
   /** Images that the tier answered. */
   hits: number;
-  /** Images that it did not have, or not in time. */
+  /** Images that it did not have, not in time, or none of use. */
   misses: number;
   /** Operations that failed. */
   errors: number;

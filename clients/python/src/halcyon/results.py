@@ -569,7 +569,7 @@ class StatsResultRemote(TypedDict):
     hits: int
     """Images that the tier answered."""
     misses: int
-    """Images that it did not have, or not in time."""
+    """Images that it did not have, not in time, or none of use."""
     errors: int
     """Operations that failed."""
     wrong: int
