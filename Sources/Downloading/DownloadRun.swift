@@ -19,20 +19,21 @@ package protocol DownloadOwner: AnyObject, Sendable {
     func noteChange(at url: String, isAnswer: Bool)
 }
 
-/// The work on one download.
-typealias DownloadJob = Job<DownloadRequest.Sent, Download>
-
 /// One caller of a download: what it asks for, within its own limits, and what it does around the transfer if it starts it.
-package protocol DownloadCaller: JobSubscriber where Value == Download {
+package protocol DownloadCaller: JobSubscriber {
     /// What it asks for.
     var request: DownloadRequest { get }
     /// What it does around the transfer; `nil` when that is nothing.
     var owner: (any DownloadOwner)? { get }
+    /// Receives what was downloaded, as ``jobEnded(_:)``.
+    func downloadEnded(_ result: Result<Download, any Error>)
 }
 
 extension DownloadCaller {
     /// This one.
     package var caller: (any DownloadCaller)? { self }
+    /// Receives the result.
+    package func jobEnded(_ result: JobResult) { downloadEnded(result.of(Download.self)) }
 }
 
 extension DownloadCaller {
@@ -47,15 +48,19 @@ extension DownloadCaller {
 final class CallbackDownloadCaller: DownloadCaller {
     let request: DownloadRequest
     let owner: (any DownloadOwner)?
-    private let callbacks: JobCallbacks<Download>
+    private let report: (@Sendable (DownloadProgress) -> Void)?
+    private let end: @Sendable (Result<Download, any Error>) -> Void
 
-    init(_ request: DownloadRequest, _ owner: (any DownloadOwner)?, _ callbacks: JobCallbacks<Download>) {
-        (self.request, self.owner, self.callbacks) = (request, owner, callbacks)
+    init(
+        _ request: DownloadRequest, _ owner: (any DownloadOwner)?, report: (@Sendable (DownloadProgress) -> Void)?,
+        end: @escaping @Sendable (Result<Download, any Error>) -> Void
+    ) {
+        (self.request, self.owner, self.report, self.end) = (request, owner, report, end)
     }
 
-    func jobReported(_ progress: DownloadProgress) { callbacks.jobReported(progress) }
+    func jobReported(_ progress: DownloadProgress) { report?(progress) }
 
-    func jobEnded(_ result: Result<Download, any Error>) { callbacks.jobEnded(result) }
+    func downloadEnded(_ result: Result<Download, any Error>) { end(result) }
 }
 
 /// One download from its turn to its end, for all callers who share it.
@@ -63,7 +68,7 @@ final class CallbackDownloadCaller: DownloadCaller {
 /// The work between two waits happens on the thread where the first wait ends. Redirects, challenges and whatever else needs
 /// more than one request continue in a task.
 final class DownloadRun: SlotReceiver, JobPart {
-    let job: DownloadJob
+    let job: Job
     let downloader: ImageDownloader
     /// The one that starts the download. What it sends is what all send.
     private let caller: any DownloadCaller
@@ -73,7 +78,7 @@ final class DownloadRun: SlotReceiver, JobPart {
     private var owner: (any DownloadOwner)? { caller.owner }
 
     init(
-        by caller: any DownloadCaller, _ job: DownloadJob, in slot: DownloadScheduler.Slot,
+        by caller: any DownloadCaller, _ job: Job, in slot: DownloadScheduler.Slot,
         of downloader: ImageDownloader
     ) {
         (self.caller, self.job, self.downloader, slotID) = (caller, job, downloader, slot.id)
@@ -146,7 +151,7 @@ final class DownloadRun: SlotReceiver, JobPart {
         downloader.count(result)
         if case .success = result { owner?.noteBody() }
         downloader.scheduler.release(slot)
-        job.end(result)
+        job.end(result.map { $0 })
     }
 
     // MARK: Events

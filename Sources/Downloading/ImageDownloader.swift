@@ -65,12 +65,12 @@ public final class ImageDownloader: Sendable {
     public typealias Pause = DownloadPause
 
     /// One caller's place among those who wait for a download.
-    package typealias Ticket = JobTable<DownloadRequest.Sent, Download>.Ticket
+    package typealias Ticket = JobTable.Ticket
 
     package let transport: CurlTransport
     package let recorder: (any DownloadRecorder)?
     let scheduler: DownloadScheduler
-    private let jobs = JobTable<DownloadRequest.Sent, Download>()
+    private let jobs = JobTable()
     private let finished = Atomic(0)
     private let failed = Atomic(0)
     private let receivedBytes = Atomic(0)
@@ -161,7 +161,7 @@ public final class ImageDownloader: Sendable {
         _ request: DownloadRequest, priority: any ChangingPriority, report: (@Sendable (DownloadProgress) -> Void)?,
         owner: (any DownloadOwner)?, then: @escaping @Sendable (Result<Download, any Error>) -> Void
     ) -> Ticket {
-        start(CallbackDownloadCaller(request, owner, JobCallbacks(report: report, end: then)), priority: priority)
+        start(CallbackDownloadCaller(request, owner, report: report, end: then), priority: priority)
     }
 
     /// Starts the download of a body, or joins a running one. A transfer runs within the limits of its most tolerant caller;
@@ -173,7 +173,7 @@ public final class ImageDownloader: Sendable {
     }
 
     /// Queues a new download for its slot.
-    private func queue(_ job: DownloadJob, by caller: any DownloadCaller) {
+    private func queue(_ job: Job, by caller: any DownloadCaller) {
         scheduler.enqueue(host: caller.request.origin, job) { slot in
             let run = DownloadRun(by: caller, job, in: slot, of: self)
             // Nobody leaves before this call returns.

@@ -16,7 +16,7 @@ final class EngineServices: Sendable {
     /// Runs work that may wait for the disk.
     let pool = BlockingPool(threads: diskThreads)
     /// The work that requests share.
-    let jobs = JobTable<JobKey, JobValue>()
+    let jobs = JobTable()
     let counts = EngineCounts()
     let failures: FailureMemory
     let scopes: RequestScopes

@@ -13,14 +13,14 @@ import Testing
         let number: Int
     }
 
-    private let table = JobTable<String, Int>()
+    private let table = JobTable()
     private let gate = Gate()
     private let starts = Counter()
 
     /// A caller of work that waits for the gate and gives the number of its start.
     private func caller(_ key: String = "k", fails: Bool = false) -> Task<Int, any Error> {
         Task { [table, gate, starts] in
-            try await table.value(for: key) { _ in
+            try await table.value(for: HashedOnce(key)) { _ in
                 let number = starts.add()
                 await gate.wait()
                 if fails { throw Failed(number: number) }
@@ -79,7 +79,7 @@ import Testing
 
     @Test func lastCallerToLeaveCancelsTheWorkAndTheNextStartsAfresh() async throws {
         let cancelled = Gate()
-        let work: @Sendable (Job<String, Int>) async throws -> Int = { _ in
+        let work: @Sendable (Job) async throws -> Int = { _ in
             try await withTaskCancellationHandler {
                 try await Task.sleep(for: .seconds(3600))
                 return 0
@@ -87,7 +87,7 @@ import Testing
                 cancelled.open()
             }
         }
-        let both = (0..<2).map { _ in Task { [table] in try await table.value(for: "k", work: work) } }
+        let both = (0..<2).map { _ in Task { [table] in try await table.value(for: HashedOnce("k"), work: work) } }
         try await waiting(2)
         both[0].cancel()
         await #expect(throws: CancellationError.self) { try await both[0].value }
@@ -103,7 +103,7 @@ import Testing
     @Test func lateResultOfACancelledStartAnswersNobody() async throws {
         let (late, ended) = (Gate(), Gate())
         let first = Task { [table] in
-            try await table.value(for: "k") { _ in
+            try await table.value(for: HashedOnce("k")) { _ in
                 // It takes no notice of being cancelled.
                 await late.wait()
                 ended.open()
@@ -137,7 +137,7 @@ import Testing
         let entered = Gate()
         let task = Task { [table, starts] in
             await entered.wait()
-            return try await table.value(for: "k") { _ in starts.add() }
+            return try await table.value(for: HashedOnce("k")) { _ in starts.add() }
         }
         task.cancel()
         entered.open()
@@ -149,7 +149,7 @@ import Testing
         let heard = Mutex<[Int]>([])
         let reported = Gate()
         let first = Task { [table, gate] in
-            try await table.value(for: "k") { job in
+            try await table.value(for: HashedOnce("k")) { job in
                 job.report(DownloadProgress(received: 10, total: 100))
                 job.report(DownloadProgress(received: 40, total: 100))
                 reported.open()
@@ -160,7 +160,9 @@ import Testing
         }
         await reported.wait()
         let second = Task { [table] in
-            try await table.value(for: "k", report: { progress in heard.withLock { $0.append(progress.received) } }) {
+            try await table.value(
+                for: HashedOnce("k"), report: { progress in heard.withLock { $0.append(progress.received) } }
+            ) {
                 _ in 2
             }
         }
@@ -175,14 +177,15 @@ import Testing
         let heard = Counter()
         let left = Gate()
         let stays = Task { [table] in
-            try await table.value(for: "k") { job in
+            try await table.value(for: HashedOnce("k")) { job in
                 await left.wait()
                 job.report(DownloadProgress(received: 1, total: nil))
                 return 1
             }
         }
         try await waiting(1)
-        let leaves = Task { [table] in try await table.value(for: "k", report: { _ in heard.add() }) { _ in 2 }
+        let leaves = Task { [table] in
+            try await table.value(for: HashedOnce("k"), report: { _ in heard.add() }) { _ in 2 }
         }
         try await waiting(2)
         leaves.cancel()
@@ -203,7 +206,7 @@ import Testing
             let fails = Int.random(in: 0..<4, using: &generator) == 0
             let task = Task<Int, any Error> {
                 for _ in 0..<yields { await Task.yield() }
-                return try await table.value(for: key) { _ in
+                return try await table.value(for: HashedOnce(key)) { _ in
                     for _ in 0..<yields * 2 { await Task.yield() }
                     try Task.checkCancellation()
                     if fails { throw Failed(number: number) }
@@ -236,7 +239,7 @@ import Testing
         let priorities = [0.3, 0.9, 0.5].map { CallPriority($0) }
         func join(_ priority: CallPriority) -> Task<Int, any Error> {
             Task { [table, gate] in
-                try await table.value(for: "k", priority: priority) { job in
+                try await table.value(for: HashedOnce("k"), priority: priority) { job in
                     job.add(seen, 0)
                     defer { job.remove(seen, 0) }
                     await gate.wait()
@@ -270,7 +273,7 @@ import Testing
         let ended = Gate()
         func join(lingers: Bool) -> Task<Int, any Error> {
             Task { [table, gate, starts] in
-                try await table.value(for: "k", lingers: lingers) { _ in
+                try await table.value(for: HashedOnce("k"), lingers: lingers) { _ in
                     let number = starts.add()
                     await gate.wait()
                     ended.open()
@@ -297,7 +300,7 @@ import Testing
         let counted = Mutex<Int?>(nil)
         let caller = Task { [table, gate] in
             try await table.value(
-                for: "k", joined: { _ in counted.withLock { $0 = table.waiterCount(for: "k") } }
+                for: HashedOnce("k"), joined: { _ in counted.withLock { $0 = table.waiterCount(for: "k") } }
             ) { _ in
                 await gate.wait()
                 return 1
@@ -312,10 +315,10 @@ import Testing
 
 extension JobTable {
     /// The number of callers that wait for `key`.
-    func waiterCount(for key: Key) -> Int { job(for: key)?.subscriberCount ?? 0 }
+    func waiterCount(for key: String) -> Int { job(for: HashedOnce(key))?.subscriberCount ?? 0 }
 
     /// The priority of the job for `key`; `nil` when none runs.
-    func priority(of key: Key) -> Double? { job(for: key)?.currentPriority }
+    func priority(of key: String) -> Double? { job(for: HashedOnce(key))?.currentPriority }
 }
 
 /// The priorities that were seen.

@@ -12,16 +12,16 @@ import Testing
     private struct Failed: Error {}
 
     private let stops = Counter()
-    private let table = JobTable<String, Int>()
+    private let table = JobTable()
 
     /// A running job with one subscriber, which lets go of it with `leave`.
-    private func job(_ key: String = "k") throws -> (job: Job<String, Int>, ends: Ends, leave: () -> Void) {
+    private func job(_ key: String = "k") throws -> (job: Job, ends: Ends, leave: () -> Void) {
         let ends = Ends()
-        let started = Mutex<Job<String, Int>?>(nil)
-        let ticket = table.join(key, priority: CallPriority(0.5)) { job in
+        let started = Mutex<Job?>(nil)
+        let ticket = table.join(HashedOnce(key), priority: CallPriority(0.5)) { job in
             started.withLock { $0 = job }
         } end: {
-            ends.add(try? $0.get())
+            ends.add(try? $0.of(Int.self).get())
         }
         return (try #require(started.withLock { $0 }), ends, { [table] in table.leave(ticket) })
     }
@@ -84,7 +84,7 @@ import Testing
 
     @Test func callersWithAndWithoutATaskShareTheWork() async throws {
         let (job, ends, leave) = try job()
-        let second = Task { [table] in try await table.value(for: "k") { _ in 99 } }
+        let second = Task { [table] in try await table.value(for: HashedOnce("k")) { _ in 99 } }
         try await eventually("two wait") { table.waiterCount(for: "k") == 2 }
         leave()
         leave()
@@ -101,8 +101,8 @@ import Testing
     }
 
     @Test func workLingersForTheLastWhoLeaves() throws {
-        let started = Mutex<Job<String, Int>?>(nil)
-        let ticket = table.join("k", priority: CallPriority(0.5), lingers: true) { job in
+        let started = Mutex<Job?>(nil)
+        let ticket = table.join(HashedOnce("k"), priority: CallPriority(0.5), lingers: true) { job in
             started.withLock { $0 = job }
         } end: { _ in
         }
@@ -116,12 +116,12 @@ import Testing
 
     @Test func jobThatNobodyWaitsForRunsOnceAtATimeAndTellsItsEnd() throws {
         let ends = Ends()
-        let started = Mutex<[Job<String, Int>]>([])
+        let started = Mutex<[Job]>([])
         func start() {
-            table.startAlone("k") { job in
+            table.startAlone(HashedOnce("k")) { job in
                 started.withLock { $0.append(job) }
             } end: {
-                ends.add(try? $0.get())
+                ends.add(try? $0.of(Int.self).get())
             }
         }
         start()
@@ -133,15 +133,17 @@ import Testing
         #expect(ends.all == [1] && started.withLock { $0.count } == 2)
     }
 
+    private func held(_ key: String) -> Int? { table.held(HashedOnce(key)) as? Int }
+
     @Test func valueIsHeldAsLongAsSomebodyUsesIt() {
-        var one: JobTable<String, Int>.Hold? = table.hold(1, for: "k")
-        #expect(table.held("k") == 1 && table.held("other") == nil)
-        var two: JobTable<String, Int>.Hold? = table.hold(2, for: "k")
-        #expect(table.held("k") == 2, "the newer one")
+        var one: JobTable.Hold? = table.hold(1, for: HashedOnce("k"))
+        #expect(held("k") == 1 && held("other") == nil)
+        var two: JobTable.Hold? = table.hold(2, for: HashedOnce("k"))
+        #expect(held("k") == 2, "the newer one")
         one = nil
-        #expect(table.held("k") == 2 && table.heldCount == 1)
+        #expect(held("k") == 2 && table.heldCount == 1)
         two = nil
-        #expect(table.held("k") == nil && table.heldCount == 0)
+        #expect(held("k") == nil && table.heldCount == 0)
         _ = (one, two)
     }
 }

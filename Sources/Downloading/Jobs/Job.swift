@@ -6,10 +6,10 @@ internal import Synchronization
 /// It ends once, with ``end(_:)``, on the thread where its last part ends; a part that needs a task is run with
 /// ``continueInTask(_:)``. It is cancelled when the last caller leaves, unless that one asked for it to be finished. Its
 /// priority is that of its most urgent subscriber; it changes as they join, leave and change theirs.
-package final class Job<Key: Hashable & Sendable, Value: Sendable>: ChangingPriority, PriorityObserver {
+package final class Job: ChangingPriority, PriorityObserver {
     /// A subscriber's place in the job.
     struct Place: Sendable {
-        let subscriber: any JobSubscriber<Value>
+        let subscriber: any JobSubscriber
         let priority: any ChangingPriority
         /// The priority that the tally counts.
         var weight = 0.0
@@ -45,11 +45,11 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: ChangingPrio
     /// The moment since when the server of a download has been silent, in nanoseconds of a monotonic clock; `Int.max` while
     /// nothing is awaited from it.
     let silentSince = Atomic(Int.max)
-    let key: Key
-    private let table: JobTable<Key, Value>
+    let key: any JobKey
+    private let table: JobTable
     private let state: Mutex<State>
 
-    init(_ key: Key, in table: JobTable<Key, Value>, priority: any ChangingPriority) {
+    init(_ key: any JobKey, in table: JobTable, priority: any ChangingPriority) {
         (self.key, self.table, arrival) = (key, table, priority.arrival)
         state = Mutex(State(priority: priority.currentPriority))
     }
@@ -82,7 +82,7 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: ChangingPrio
     }
 
     /// Ends the work. Only the first result counts.
-    package func end(_ result: Result<Value, any Error>) {
+    package func end(_ result: JobResult) {
         // Before the subscribers are told: nobody joins after it.
         table.remove(self)
         let places = state.withLock { state -> OneOrMany<UInt64, Place>? in
@@ -95,7 +95,7 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: ChangingPrio
     }
 
     /// Continues the work in a task, which is cancelled with it and ends it.
-    package func continueInTask(_ work: @escaping @Sendable () async throws -> Value) {
+    package func continueInTask(_ work: @escaping @Sendable () async throws -> any Sendable) {
         let task = Task {
             do { end(.success(try await work())) } catch { end(.failure(error)) }
         }
@@ -208,7 +208,7 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: ChangingPrio
     }
 
     /// Tells a subscriber that was removed.
-    func finish(_ place: Place, _ id: UInt64, with result: Result<Value, any Error>) {
+    func finish(_ place: Place, _ id: UInt64, with result: JobResult) {
         place.priority.remove(self, id)
         place.subscriber.jobEnded(result)
     }

@@ -1,14 +1,28 @@
-/// One of those who wait for a ``Job``. Thousands may wait: whoever has an object for its wait makes that its subscriber.
-package protocol JobSubscriber<Value>: AnyObject, Sendable {
-    /// What the job brings.
-    associatedtype Value: Sendable
+/// What a job brings, of a type that its key determines.
+package typealias JobResult = Result<any Sendable, any Error>
 
+/// The error when the value of a job does not fit its key.
+private struct UnexpectedJobValue: Error {}
+
+extension JobResult {
+    /// The result of a job that brings values of one type.
+    package func of<Value>(_ type: Value.Type) -> Result<Value, any Error> {
+        switch self {
+        case .success(let value as Value): .success(value)
+        case .success: .failure(UnexpectedJobValue())
+        case .failure(let error): .failure(error)
+        }
+    }
+}
+
+/// One of those who wait for a ``Job``. Thousands may wait: whoever has an object for its wait makes that its subscriber.
+package protocol JobSubscriber: AnyObject, Sendable {
     /// The caller with its own limits, if the job is a download.
     var caller: (any DownloadCaller)? { get }
     /// Receives the progress, on any thread.
     func jobReported(_ progress: DownloadProgress)
     /// Receives the result, once, on any thread; a `CancellationError` when it has left.
-    func jobEnded(_ result: Result<Value, any Error>)
+    func jobEnded(_ result: JobResult)
 }
 
 extension JobSubscriber {
@@ -19,17 +33,15 @@ extension JobSubscriber {
 }
 
 /// A subscriber with functions for what it receives.
-final class JobCallbacks<Value: Sendable>: JobSubscriber {
+final class JobCallbacks: JobSubscriber {
     private let report: (@Sendable (DownloadProgress) -> Void)?
-    private let end: @Sendable (Result<Value, any Error>) -> Void
+    private let end: @Sendable (JobResult) -> Void
 
-    init(
-        report: (@Sendable (DownloadProgress) -> Void)?, end: @escaping @Sendable (Result<Value, any Error>) -> Void
-    ) {
+    init(report: (@Sendable (DownloadProgress) -> Void)?, end: @escaping @Sendable (JobResult) -> Void) {
         (self.report, self.end) = (report, end)
     }
 
     func jobReported(_ progress: DownloadProgress) { report?(progress) }
 
-    func jobEnded(_ result: Result<Value, any Error>) { end(result) }
+    func jobEnded(_ result: JobResult) { end(result) }
 }

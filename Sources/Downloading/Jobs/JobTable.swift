@@ -4,19 +4,19 @@ internal import Synchronization
 /// The jobs that run, by what they bring: callers that ask for the same at the same time share one.
 ///
 /// A cancelled caller leaves at once. A call after the end starts a new job, unless the value is held (``hold(_:for:)``).
-package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package final class JobTable: Sendable {
     /// One caller's place in a job.
     package struct Ticket: Sendable {
-        fileprivate let job: Job<Key, Value>
+        fileprivate let job: Job
         fileprivate let id: UInt64
     }
 
     /// Keeps the value of a job findable as long as it lives.
     package final class Hold: Sendable {
-        fileprivate let value: Value
+        fileprivate let value: any Sendable
         private let forget: @Sendable (ObjectIdentifier) -> Void
 
-        fileprivate init(_ value: Value, forget: @escaping @Sendable (ObjectIdentifier) -> Void) {
+        fileprivate init(_ value: any Sendable, forget: @escaping @Sendable (ObjectIdentifier) -> Void) {
             (self.value, self.forget) = (value, forget)
         }
 
@@ -28,11 +28,28 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         weak var hold: Hold?
     }
 
+    private struct Name: Hashable {
+        let key: any JobKey
+
+        init(_ key: any JobKey) { self.key = key }
+
+        static func == (one: Name, other: Name) -> Bool {
+            one.key === other.key || one.key.hash == other.key.hash && one.key.isEqual(to: other.key)
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(key.hash) }
+    }
+
     private struct State {
-        var running: [Key: Job<Key, Value>] = [:]
+        var running: [Name: Job] = [:]
         /// The values of jobs that somebody still uses.
-        var held: [Key: WeakHold] = [:]
+        var held: [Name: WeakHold] = [:]
         var merged = 0
+
+        mutating func remove(_ job: Job) {
+            guard let index = running.index(forKey: Name(job.key)), running[index].value === job else { return }
+            running.remove(at: index)
+        }
     }
 
     private let state = Mutex(State())
@@ -44,11 +61,11 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     package var mergedCount: Int { state.withLock { $0.merged } }
 
     /// The number of running jobs whose key fits.
-    package func runningCount(where isWanted: (Key) -> Bool) -> Int {
-        state.withLock { $0.running.keys.count(where: isWanted) }
+    package func runningCount(where isWanted: (any JobKey) -> Bool) -> Int {
+        state.withLock { $0.running.keys.count { isWanted($0.key) } }
     }
 
-    func job(for key: Key) -> Job<Key, Value>? { state.withLock { $0.running[key] } }
+    func job(for key: any JobKey) -> Job? { state.withLock { $0.running[Name(key)] } }
 
     // MARK: Waiting
 
@@ -61,12 +78,12 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     ///   - lingers: `true` when the job goes on after this one has left as the last.
     ///   - start: Starts the work of a new job, which it has to end.
     package func join(
-        _ key: Key, _ subscriber: any JobSubscriber<Value>, priority: any ChangingPriority, lingers: Bool = false,
-        start: (Job<Key, Value>) -> Void
+        _ key: any JobKey, _ subscriber: any JobSubscriber, priority: any ChangingPriority, lingers: Bool = false,
+        start: (Job) -> Void
     ) -> Ticket {
-        let place = Job<Key, Value>.Place(subscriber: subscriber, priority: priority, lingers: lingers)
+        let place = Job.Place(subscriber: subscriber, priority: priority, lingers: lingers)
         let (job, id, latest, isNew) = state.withLock { state in
-            if let job = state.running[key], let (id, latest) = job.add(place) {
+            if let job = state.running[Name(key)], let (id, latest) = job.add(place) {
                 state.merged += 1
                 return (job, id, latest, false)
             }
@@ -81,41 +98,41 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
 
     /// The same with functions for what the subscriber receives.
     package func join(
-        _ key: Key, priority: any ChangingPriority, lingers: Bool = false,
+        _ key: any JobKey, priority: any ChangingPriority, lingers: Bool = false,
         report: (@Sendable (DownloadProgress) -> Void)? = nil,
-        start: (Job<Key, Value>) -> Void, end: @escaping @Sendable (Result<Value, any Error>) -> Void
+        start: (Job) -> Void, end: @escaping @Sendable (JobResult) -> Void
     ) -> Ticket {
         join(key, JobCallbacks(report: report, end: end), priority: priority, lingers: lingers, start: start)
     }
 
     /// Starts a job that nobody waits for, unless one for `key` runs. It has the lowest priority. `end` receives the result.
     package func startAlone(
-        _ key: Key, start: (Job<Key, Value>) -> Void, end: @escaping @Sendable (Result<Value, any Error>) -> Void
+        _ key: any JobKey, start: (Job) -> Void, end: @escaping @Sendable (JobResult) -> Void
     ) {
-        let place = Job<Key, Value>.Place(
+        let place = Job.Place(
             subscriber: JobCallbacks(report: nil, end: end), priority: CallPriority(CallPriority.background),
             lingers: true)
-        let job = state.withLock { state -> Job<Key, Value>? in
-            guard state.running[key] == nil else { return nil }
+        let job = state.withLock { state -> Job? in
+            guard state.running[Name(key)] == nil else { return nil }
             return newJob(key, place, &state).job
         }
         if let job { start(job) }
     }
 
     private func newJob(
-        _ key: Key, _ place: Job<Key, Value>.Place, _ state: inout State
-    ) -> (job: Job<Key, Value>, id: UInt64) {
-        let job = Job<Key, Value>(key, in: self, priority: place.priority)
-        state.running[key] = job
+        _ key: any JobKey, _ place: Job.Place, _ state: inout State
+    ) -> (job: Job, id: UInt64) {
+        let job = Job(key, in: self, priority: place.priority)
+        state.running[Name(key)] = job
         // A new job takes everybody.
         return (job, job.add(place)?.id ?? 0)
     }
 
     /// The value of a job, for a caller that waits in a task. `joined` is called once it counts as one who waits.
-    package func value(
-        for key: Key, priority: any ChangingPriority = CallPriority(0.5), lingers: Bool = false,
+    package func value<Value: Sendable>(
+        for key: any JobKey, priority: any ChangingPriority = CallPriority(0.5), lingers: Bool = false,
         report: (@Sendable (DownloadProgress) -> Void)? = nil, joined: @escaping @Sendable (Ticket) -> Void = { _ in },
-        work: @escaping @Sendable (Job<Key, Value>) async throws -> Value
+        work: @escaping @Sendable (Job) async throws -> Value
     ) async throws -> Value {
         try await value(for: key, priority: priority, lingers: lingers, report: report, joined: joined) { job in
             job.continueInTask { try await work(job) }
@@ -123,13 +140,15 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     }
 
     /// The same for work that may need no task.
-    package func value(
-        for key: Key, priority: any ChangingPriority, lingers: Bool = false,
+    package func value<Value: Sendable>(
+        for key: any JobKey, priority: any ChangingPriority, lingers: Bool = false,
         report: (@Sendable (DownloadProgress) -> Void)? = nil,
-        joined: @escaping @Sendable (Ticket) -> Void = { _ in }, start: @escaping @Sendable (Job<Key, Value>) -> Void
+        joined: @escaping @Sendable (Ticket) -> Void = { _ in }, start: @escaping @Sendable (Job) -> Void
     ) async throws -> Value {
         try await awaitResult { [self] end in
-            let ticket = join(key, priority: priority, lingers: lingers, report: report, start: start, end: end)
+            let ticket = join(key, priority: priority, lingers: lingers, report: report, start: start) {
+                end($0.of(Value.self))
+            }
             joined(ticket)
             return ticket
         } cancel: { [self] in
@@ -143,7 +162,7 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         let job = ticket.job
         let removed = state.withLock { state in
             let removed = job.remove(ticket.id)
-            if removed?.isAbandoned == true, state.running[job.key] === job { state.running[job.key] = nil }
+            if removed?.isAbandoned == true { state.remove(job) }
             return removed
         }
         guard let (place, isAbandoned) = removed else { return }
@@ -153,11 +172,7 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     }
 
     /// Removes a job that has ended. A newer one for the same key may run already.
-    func remove(_ job: Job<Key, Value>) {
-        state.withLock { state in
-            if state.running[job.key] === job { state.running[job.key] = nil }
-        }
-    }
+    func remove(_ job: Job) { state.withLock { $0.remove(job) } }
 
     // MARK: Values that are held
 
@@ -165,11 +180,11 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     package var heldCount: Int { state.withLock { $0.held.count } }
 
     /// The value of a finished job that somebody still uses.
-    package func held(_ key: Key) -> Value? {
+    package func held(_ key: any JobKey) -> (any Sendable)? {
         // Not let go of under the lock, for it may be the last reference.
         let hold = state.withLock { state -> Hold? in
             // In two steps: with an optional chain, Swift 6.2 reads a weak reference of generic code where there is none.
-            guard let found = state.held[key] else { return nil }
+            guard let found = state.held[Name(key)] else { return nil }
             return found.hold
         }
         return hold?.value
@@ -177,15 +192,15 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
 
     /// Makes the value of a finished job findable as long as the result of this lives. A value that was found so is not held
     /// longer than the one whose job brought it holds it, or it would never be made anew.
-    package func hold(_ value: Value, for key: Key) -> Hold {
+    package func hold(_ value: any Sendable, for key: any JobKey) -> Hold {
         let hold = Hold(value) { [weak self] in self?.forget(key, $0) }
-        state.withLock { $0.held[key] = WeakHold(id: ObjectIdentifier(hold), hold: hold) }
+        state.withLock { $0.held[Name(key)] = WeakHold(id: ObjectIdentifier(hold), hold: hold) }
         return hold
     }
 
-    private func forget(_ key: Key, _ id: ObjectIdentifier) {
+    private func forget(_ key: any JobKey, _ id: ObjectIdentifier) {
         state.withLock { state in
-            if state.held[key]?.id == id { state.held[key] = nil }
+            if state.held[Name(key)]?.id == id { state.held[Name(key)] = nil }
         }
     }
 }

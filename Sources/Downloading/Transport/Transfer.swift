@@ -78,7 +78,7 @@ final class Transfer {
     }
 
     var request: DownloadRequest { prepared.request }
-    var job: DownloadJob { prepared.run.job }
+    var job: Job { prepared.run.job }
 
     /// The versions of HTTP by libcurl's numbers.
     private static let httpVersions: [(number: Int, name: String)] = [(1, "1.0"), (2, "1.1"), (3, "2"), (30, "3")]

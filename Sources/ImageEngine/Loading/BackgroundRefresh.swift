@@ -22,7 +22,7 @@ struct BackgroundRefresh: Sendable {
     let engine: EngineServices
 
     /// The number of running refreshes.
-    var count: Int { engine.jobs.runningCount { if case .refresh = $0 { true } else { false } } }
+    var count: Int { engine.jobs.runningCount { $0 is HashedOnce<RefreshKey> } }
 
     /// Loads a stored image again in the background, unless that is running. The new image is stored unless the old one
     /// has been removed or replaced meanwhile; a failure changes nothing.
@@ -38,10 +38,10 @@ struct BackgroundRefresh: Sendable {
                 storedCandidate: storedCandidate, started: engine.now, isRefresh: true)
         else { return }
         let old = storedCandidate.hit
-        engine.jobs.startAlone(.refresh(JobKey.Refresh(cache.name, old.record))) {
+        engine.jobs.startAlone(HashedOnce(RefreshKey(cache.name, old.record))) {
             FetchJob(plan, engine, $0).start()
         } end: { [changes = engine.changes] result in
-            guard case .success(.image(let new)) = result, new.isAnother(than: old) else { return }
+            guard case .success(let new as ImageResult) = result, new.isAnother(than: old) else { return }
             changes.report(
                 ImageChange(cache: cache.name, key: resource.cacheKey, url: resource.url, path: new.record.path))
         }

@@ -22,7 +22,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
 
     private let plan: FetchPlan
     private let engine: EngineServices
-    private let job: ImageJob
+    private let job: Job
     /// The way to the remote tier; `nil` when it may neither give nor get the image.
     private let remote: RemoteAccess?
     /// Created when the download gets its slot, because thousands may wait for one.
@@ -35,7 +35,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     var request: DownloadRequest { plan.request }
     var owner: (any DownloadOwner)? { self }
 
-    init(_ plan: FetchPlan, _ engine: EngineServices, _ job: ImageJob) {
+    init(_ plan: FetchPlan, _ engine: EngineServices, _ job: Job) {
         (self.plan, self.engine, self.job) = (plan, engine, job)
         remote = RemoteAccess(plan, engine)
     }
@@ -51,7 +51,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
 
     /// Starts the work, which ends the job.
     func start() {
-        if plan.isHeldWhileUsed, let held = engine.jobs.held(plan.jobKey) {
+        if plan.isHeldWhileUsed, let held = engine.jobs.held(plan) {
             return engine.pool.submit { [self] in job.end(.success(held)) }
         }
         if let remote, remote.mayRead {
@@ -100,7 +100,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     func jobReported(_ progress: DownloadProgress) { job.report(progress) }
 
     /// Receives what was downloaded.
-    func jobEnded(_ result: Result<Download, any Error>) {
+    func downloadEnded(_ result: Result<Download, any Error>) {
         switch result {
         case .success(let download):
             claim.noteBody()
@@ -303,7 +303,10 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     // MARK: The end
 
     private func end(_ image: ImageResult) {
-        job.end(.success(.image(plan.isHeldWhileUsed ? engine.jobs.holding(image, for: plan.jobKey) : image)))
+        var image = image
+        // Equal requests find it as long as a copy of this result exists.
+        if plan.isHeldWhileUsed { image.hold = engine.jobs.hold(image, for: plan) }
+        job.end(.success(image))
     }
 
     private func fail(_ error: any Error) {

@@ -21,6 +21,7 @@ final class FetchPlan: Sendable {
     let isRefresh: Bool
     /// The options that decide on acceptance and storage.
     let storing: ImageOptions
+    let hash: Int
 
     /// The request as it is sent.
     var outgoing: OutgoingRequest { OutgoingRequest(url: request.url, options: options, wasAsked: wasAsked) }
@@ -38,10 +39,11 @@ final class FetchPlan: Sendable {
         request = try DownloadRequest(
             url: outgoing.url, options: outgoing.options.network, validators: storedCandidate?.validators)
         storing = outgoing.options.keepingOnlyCacheOptions
+        var hasher = Hasher()
+        hasher.combine(key)
+        hasher.combine(request)
+        hash = hasher.finalize()
     }
-
-    /// The key of the job, by which equal requests share it.
-    var jobKey: JobKey { .load(JobKey.Load(plan: self)) }
 
     /// `true` when the image is not stored, and answers equal requests as long as it is in use.
     var isHeldWhileUsed: Bool {

@@ -8,9 +8,9 @@ final class StoredCandidate: Sendable {
     /// The validators that make the request conditional; `nil` for an unconditional load.
     let validators: Validators?
     /// The key of the made image, when the candidate is a made image instead of the original.
-    let variant: JobKey.Variant?
+    let variant: VariantKey?
 
-    init(hit: ImageCache.Hit, validators: Validators? = nil, variant: JobKey.Variant? = nil) {
+    init(hit: ImageCache.Hit, validators: Validators? = nil, variant: VariantKey? = nil) {
         (self.hit, self.validators, self.variant) = (hit, validators, variant)
     }
 

@@ -4,7 +4,7 @@ internal import Synchronization
 /// One attempt to load an image from one of its sources. One object holds the whole attempt, because thousands may wait.
 final class SourceAttempt: JobSubscriber {
     private enum Work: Sendable {
-        case job(JobTable<JobKey, JobValue>.Ticket)
+        case job(JobTable.Ticket)
         case task(Task<Void, Never>)
     }
 
@@ -81,10 +81,9 @@ final class SourceAttempt: JobSubscriber {
         run { [self] in
             let plan = try load.plan(for: source, try await ImageLoader(engine: engine).modified(url, options))
             return try await engine.jobs.value(
-                for: plan.jobKey, priority: request.caller.priority, lingers: lingers,
+                for: plan, priority: request.caller.priority, lingers: lingers,
                 report: { [self] in jobReported($0) }, joined: { [self] _ in request.caller.joined() },
-                start: { [engine] in FetchJob(plan, engine, $0).start() }
-            ).image.get()
+                start: { [engine] in FetchJob(plan, engine, $0).start() })
         }
     }
 
@@ -93,7 +92,7 @@ final class SourceAttempt: JobSubscriber {
     /// Joins the job that fetches the image, or starts it.
     private func join(_ outgoing: OutgoingRequest) throws(ImageError) {
         let plan = try load.plan(for: source, outgoing)
-        let ticket = engine.jobs.join(plan.jobKey, self, priority: request.caller.priority, lingers: lingers) {
+        let ticket = engine.jobs.join(plan, self, priority: request.caller.priority, lingers: lingers) {
             FetchJob(plan, engine, $0).start()
         }
         work.withLock { $0 = .job(ticket) }
@@ -105,7 +104,7 @@ final class SourceAttempt: JobSubscriber {
         request.caller.report?(progress)
     }
 
-    func jobEnded(_ result: Result<JobValue, any Error>) { finish(result.flatMap(\.image)) }
+    func jobEnded(_ result: JobResult) { finish(result.of(ImageResult.self)) }
 
     private func finish(_ result: Result<ImageResult, any Error>) {
         guard case .failure(let error as ImageError) = result else { return end(result) }

@@ -90,24 +90,31 @@ struct DecodeVerifier: Sendable {
         _ source: String, _ priority: any ChangingPriority
     ) async throws -> RenderFailure? {
         try options.processing.limits.check(header, source: source)
-        let key = JobKey.Verification(mark: mark, format: header.format, limits: options.processing.limits)
+        let key = VerificationKey(mark: mark, format: header.format, limits: options.processing.limits)
         do {
-            return try await engine.jobs.value(for: .verification(key), priority: priority) {
+            let verdict = try await engine.jobs.value(for: HashedOnce(key), priority: priority) {
                 [codec = engine.codec] _ in
                 defer { withExtendedLifetime(scratch) {} }
                 let request = RenderRequest(
                     source: path, format: key.format.rawValue,
                     outputs: [RenderOutput(steps: [], rule: .nothing, path: "")], limits: key.limits)
                 switch try await codec.render(request, cost: RenderLimits.cost(of: header)).outcomes.first {
-                case .finished: return .verified(nil)
-                case .failed(let failure): return .verified(failure)
+                case .finished: return Verdict(failure: nil)
+                case .failed(let failure): return Verdict(failure: failure)
                 case nil: throw CodecFailure.garbled(reason: "no outcome")
                 }
-            }.failure()
+            }
+            return verdict.failure
         } catch let failure as CodecFailure {
             throw failure.verificationError(source)
         }
     }
+}
+
+/// Whether a file can be decoded.
+private struct Verdict {
+    /// The reason why it cannot; `nil` when it can.
+    let failure: RenderFailure?
 }
 
 extension RenderFailure {

@@ -11,7 +11,7 @@ struct Renderer: Sendable {
         _ original: Original, _ key: CacheKey, _ source: String, in cache: ImageCache, _ options: ImageOptions,
         needs: ImageNeeds, priority: any ChangingPriority = CallPriority(0.5), isOfExpired: Bool = false
     ) async throws -> PendingStore {
-        let work = JobKey.Render(
+        let work = RenderKey(
             mark: original.workMark, recipe: original.rest ?? options.processing.recipe,
             limits: options.processing.limits)
         let file = try await render(original, work, source, priority: priority)
@@ -28,14 +28,14 @@ struct Renderer: Sendable {
 
     /// The rendered file, shared by all equal requests; it is deleted with the last reference.
     func render(
-        _ original: Original, _ key: JobKey.Render, _ source: String, priority: any ChangingPriority
+        _ original: Original, _ key: RenderKey, _ source: String, priority: any ChangingPriority
     ) async throws -> RenderedFile {
-        try await engine.jobs.value(for: .render(key), priority: priority) { [self] _ in
-            .rendered(try await render(original, key, source))
-        }.file()
+        try await engine.jobs.value(for: HashedOnce(key), priority: priority) { [self] _ in
+            try await render(original, key, source)
+        }
     }
 
-    private func render(_ original: Original, _ key: JobKey.Render, _ source: String) async throws -> RenderedFile {
+    private func render(_ original: Original, _ key: RenderKey, _ source: String) async throws -> RenderedFile {
         let header = original.result.record.header
         var output = key.recipe.output(of: header)
         let first = output.steps.first { !$0.changesNothing }

@@ -29,7 +29,7 @@ extension VariantMaker {
         guard let validators = found.validators(for: scope, isForeign: entry.isForeign),
             let mark = VariantSource.mark(of: found.hit.record)
         else { return nil }
-        let jobKey = JobKey.Variant(
+        let jobKey = VariantKey(
             cache: cache.name, key: key, mark: mark, options: options.keepingForVariants, needs: request.needs)
         let loading = request.loadingOriginal(in: cache)
         let candidate = StoredCandidate(hit: found.hit, validators: validators, variant: jobKey)

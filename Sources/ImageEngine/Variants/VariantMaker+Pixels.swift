@@ -35,7 +35,7 @@ extension VariantMaker {
 
     private func rawPixels(of original: Original, _ request: ImageRequest) async throws -> PixelFile {
         let options = request.options
-        let key = JobKey.Render(
+        let key = RenderKey(
             mark: original.workMark, recipe: original.rest ?? options.processing.recipe,
             limits: options.processing.limits, isRaw: true)
         let file = try await Renderer(engine: engine).render(

@@ -18,16 +18,16 @@ extension VariantMaker {
                 engine.lookup.keys(request.resource, options), in: engine.lookup.originals(for: cache, options))
         else { return nil }
         // Nothing has an empty mark that was made here.
-        let job = JobKey.Variant(
+        let job = VariantKey(
             cache: cache.name, key: key, mark: "", options: options.keepingForVariants, needs: request.needs)
         do {
             return try await engine.jobs.value(
-                for: .variant(job), priority: request.caller.priority,
+                for: HashedOnce(job), priority: request.caller.priority,
                 lingers: options.caller.onLastCancel == .finish, joined: { _ in request.caller.joined() }
             ) { [engine] _ in
                 guard let store = try await remote.image() else { throw NotInRemoteTier() }
-                return .image(remote.answer(with: try await ImageStorer(engine: engine).storeLoaded(store)))
-            }.image.get()
+                return remote.answer(with: try await ImageStorer(engine: engine).storeLoaded(store))
+            }
         } catch is NotInRemoteTier {
             return nil
         }

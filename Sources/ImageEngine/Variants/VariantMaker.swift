@@ -81,17 +81,15 @@ struct VariantMaker: Sendable {
         let record = original.result.entry?.record ?? original.result.record
         let isOfExpired = original.result.isStale && record.isExpired
         if isOfExpired { keeping.storage = keeping.storage.ofExpiredOriginal(needs) }
-        let key = JobKey.Variant(
+        let key = VariantKey(
             cache: request.cache.name, key: madeKey(of: original, request), mark: original.mark, options: keeping,
             needs: needs)
         var result = try await engine.jobs.value(
-            for: .variant(key), priority: request.caller.priority, lingers: options.caller.onLastCancel == .finish,
+            for: HashedOnce(key), priority: request.caller.priority, lingers: options.caller.onLastCancel == .finish,
             joined: { _ in request.caller.joined() }
         ) { [self] job in
-            .image(
-                try await makeVariant(
-                    of: original, request, key, priority: job, isOfExpired: isOfExpired))
-        }.image.get()
+            try await makeVariant(of: original, request, key, priority: job, isOfExpired: isOfExpired)
+        }
         if needs.contains(.bytes), result.bytes == nil, result.content == nil {
             result = try await engine.lookup.loadingBytes(of: result, in: request.cache, options: keeping, engine.pool)
         }
@@ -102,7 +100,7 @@ struct VariantMaker: Sendable {
 
     /// The work of the job that makes a variant: looks it up again, makes it, and stores it.
     private func makeVariant(
-        of original: Original, _ request: ImageRequest, _ key: JobKey.Variant, priority: any ChangingPriority,
+        of original: Original, _ request: ImageRequest, _ key: VariantKey, priority: any ChangingPriority,
         isOfExpired: Bool
     ) async throws -> ImageResult {
         // Another job may have made it since the last look-up.

@@ -79,7 +79,7 @@ import Testing
         let old = try await image(.http).record
         engine.clock.advance(seconds: 10)
         _ = try await image(.always)
-        engine.manager.services.jobs.startAlone(.refresh(.init("default", old))) { _ in
+        engine.manager.services.jobs.startAlone(HashedOnce(RefreshKey("default", old))) { _ in
         } end: { _ in
         }
         #expect(engine.manager.refreshCount == 1)
