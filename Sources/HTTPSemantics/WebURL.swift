@@ -66,23 +66,25 @@ package struct URLOrigin: Hashable, Sendable {
 
     /// The origin of an http or https URL. `nil`: another scheme.
     package init?(_ url: String) {
-        guard let (scheme, authority) = Self.parts(of: url) else { return nil }
-        var host = String(authority).quicklyLowercased
-        let defaultPort = scheme == "http" ? ":80" : ":443"
-        if host.utf8.suffix(defaultPort.count).elementsEqual(defaultPort.utf8) { host.removeLast(defaultPort.count) }
-        text = scheme + "://" + host
+        let origin = Self.withAuthority(of: url) { scheme, authority in
+            let defaultPort = (scheme == "http" ? ":80" : ":443").utf8
+            let isDefault = authority.suffix(defaultPort.count).elementsEqual(defaultPort)
+            let host = authority.dropLast(isDefault ? defaultPort.count : 0)
+            return scheme + "://" + String(lowercasing: UnsafeRawBufferPointer(rebasing: host))
+        }
+        guard let origin else { return nil }
+        text = origin
     }
 
     /// The host of an http or https URL, in lower case and without port. `nil`: another scheme, or no host.
     package static func host(of url: String) -> String? {
-        guard let (_, whole) = parts(of: url) else { return nil }
-        var authority = whole
-        if let colon = authority.utf8.lastIndex(of: UInt8(ascii: ":")),
-            !authority[colon...].utf8.contains(UInt8(ascii: "]"))
-        {
-            authority = authority[..<colon]
+        withAuthority(of: url) { _, authority in
+            var host = authority
+            if let colon = host.lastIndex(of: UInt8(ascii: ":")), !host[colon...].contains(UInt8(ascii: "]")) {
+                host = host[..<colon]
+            }
+            return host.isEmpty ? nil : String(lowercasing: UnsafeRawBufferPointer(rebasing: host))
         }
-        return authority.isEmpty ? nil : String(authority).quicklyLowercased
     }
 
     /// The scheme of a URL in lower case. `nil`: it has none.
@@ -90,17 +92,20 @@ package struct URLOrigin: Hashable, Sendable {
         url.utf8.firstIndex(of: UInt8(ascii: ":")).map { String(url[..<$0]).quicklyLowercased }
     }
 
-    /// The lower-case scheme, and the text between `//` and the path without user and password. Compares bytes, because
-    /// characters cost ten times as much and this runs several times for each image.
-    private static func parts(of url: String) -> (scheme: String, authority: Substring)? {
+    /// Calls `body` with the lower-case scheme of an http or https URL, and the text between `//` and the path without user and
+    /// password. Works on bytes, because characters cost ten times as much and this runs several times for each image.
+    private static func withAuthority(
+        of url: String, _ body: (_ scheme: String, _ authority: UnsafeRawBufferPointer.SubSequence) -> String?
+    ) -> String? {
         guard let scheme = scheme(of: url), scheme == "http" || scheme == "https" else { return nil }
-        let rest = url.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst()
-        guard rest.starts(with: "//".utf8) else { return nil }
-        let start = rest.index(rest.startIndex, offsetBy: 2)
-        let end = rest[start...].firstIndex(where: endsAuthority) ?? rest.endIndex
-        let authority = url[start..<end]
-        guard let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")) else { return (scheme, authority) }
-        return (scheme, authority[authority.utf8.index(after: at)...])
+        var url = url
+        return url.withUTF8 { text in
+            let rest = UnsafeRawBufferPointer(text).dropFirst(scheme.utf8.count + 1)
+            guard rest.starts(with: "//".utf8) else { return nil }
+            let authority = rest.dropFirst(2).prefix { !endsAuthority($0) }
+            guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return body(scheme, authority) }
+            return body(scheme, authority[(at + 1)...])
+        }
     }
 
     private static func endsAuthority(_ byte: UInt8) -> Bool {

@@ -76,6 +76,13 @@ public struct Digest: Hashable, Sendable {
 
     /// The digest written as 64 or 32 hexadecimal digits; `nil` for any other text.
     package init?(hex: Substring) {
+        var hex = hex
+        guard let digest = hex.withUTF8({ Digest(hexDigits: UnsafeRawBufferPointer($0)) }) else { return nil }
+        self = digest
+    }
+
+    /// The same for UTF-8 text.
+    private init?(hexDigits digits: UnsafeRawBufferPointer) {
         func value(_ digit: UInt8) -> UInt8? {
             switch digit {
             case 0x30...0x39: digit - 0x30
@@ -83,24 +90,24 @@ public struct Digest: Hashable, Sendable {
             default: nil
             }
         }
-        var hex = hex
-        let bytes = hex.withUTF8 { digits -> [UInt8]? in
-            guard digits.count == 64 || digits.count == 32 else { return nil }
-            var bytes = [UInt8](repeating: 0, count: digits.count / 2)
-            for place in bytes.indices {
-                guard let high = value(digits[2 * place]), let low = value(digits[2 * place + 1]) else { return nil }
-                bytes[place] = high << 4 | low
-            }
-            return bytes
+        guard digits.count == 64 || digits.count == 32 else { return nil }
+        isShort = digits.count == 32
+        for place in 0..<digits.count / 2 {
+            guard let high = value(digits[2 * place]), let low = value(digits[2 * place + 1]) else { return nil }
+            withUnsafeMutableBytes(of: &words) { $0[place] = high << 4 | low }
         }
-        guard let bytes else { return nil }
-        self.init(bytes: bytes)
     }
 
     /// The digest that names a file: what stands before the first dot; `nil` for any other name.
     package init?(fileName: String) {
-        let end = fileName.utf8.firstIndex(of: UInt8(ascii: ".")) ?? fileName.endIndex
-        self.init(hex: fileName[..<end])
+        var name = fileName
+        let digest = name.withUTF8 { name in
+            Digest(
+                hexDigits: UnsafeRawBufferPointer(
+                    rebasing: UnsafeRawBufferPointer(name).prefix { $0 != UInt8(ascii: ".") }))
+        }
+        guard let digest else { return nil }
+        self = digest
     }
 
     /// 64 lower-case hexadecimal digits, or 32.

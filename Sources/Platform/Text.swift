@@ -9,19 +9,22 @@ package struct ExactText: Hashable, Sendable {
     package init(_ text: String) { self.text = text }
 
     package static func == (one: ExactText, other: ExactText) -> Bool {
-        var (one, other) = (one.text, other.text)
-        return one.withUTF8 { one in
-            other.withUTF8 { other in
+        // Without a copy of the texts, whose references would be counted: all but foreign ones lie in one piece.
+        let isEqual = one.text.utf8.withContiguousStorageIfAvailable { one in
+            other.text.utf8.withContiguousStorageIfAvailable { other in
                 guard one.count == other.count else { return false }
                 guard let left = one.baseAddress, let right = other.baseAddress else { return true }
                 return memcmp(left, right, one.count) == 0
             }
         }
+        return isEqual.flatMap { $0 } ?? one.text.utf8.elementsEqual(other.text.utf8)
     }
 
     package func hash(into hasher: inout Hasher) {
-        var text = text
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        let isDone: Void? = text.utf8.withContiguousStorageIfAvailable {
+            hasher.combine(bytes: UnsafeRawBufferPointer($0))
+        }
+        if isDone == nil { Array(text.utf8).withUnsafeBytes { hasher.combine(bytes: $0) } }
     }
 }
 

@@ -55,7 +55,7 @@ extension DiskStorage {
 
 /// One image on its way into the disk tier. Its bytes have been written to a draft, which one transaction of the index names
 /// and enters.
-private struct StoreJob: Sendable {
+private final class StoreJob: Sendable {
     typealias Stored = DiskStorage.Stored
     typealias End = @Sendable (Result<Stored, any Error>) -> Void
 
@@ -66,10 +66,10 @@ private struct StoreJob: Sendable {
     let configuration: DiskStorage.Configuration
     let isPersonal: Bool
     let queue: WorkQueue
-    var draft: StorageFolder.Draft
+    let draft: StorageFolder.Draft
     /// `true` when the image is entered as a link, if there is a file with the same bytes.
-    var seeksTwin = true
-    var end: End
+    let seeksTwin: Bool
+    let end: End
 
     private var fileName: String { StorageFolder.fileName(name.hex, fileExtension) }
     private var path: String { disk.folder.blob(fileName) }
@@ -91,7 +91,26 @@ private struct StoreJob: Sendable {
             _ = draft.path.withCString { unlink($0) }
             end(result)
         }
+        seeksTwin = true
         if isPersonal { StorageFolder.markPersonal(draft.path) }
+    }
+
+    /// The same job, for which there need be no twin any more.
+    ///
+    /// - Parameter linked: A draft that is a link to the twin's file; `nil` when the job keeps its own.
+    private init(_ job: StoreJob, linked: StorageFolder.Draft?) {
+        (disk, request, name, fileExtension) = (job.disk, job.request, job.name, job.fileExtension)
+        (configuration, isPersonal, queue, seeksTwin) = (job.configuration, job.isPersonal, job.queue, false)
+        draft = linked ?? job.draft
+        guard let linked else {
+            end = job.end
+            return
+        }
+        if isPersonal { StorageFolder.markPersonal(linked.path) }
+        end = { [end = job.end] result in
+            unlink(linked.path)
+            end(result)
+        }
     }
 
     /// Enters the draft, unless it is larger than the whole tier.
@@ -109,7 +128,7 @@ private struct StoreJob: Sendable {
     // MARK: Entering
 
     /// The result of the transaction that enters the draft.
-    private enum Entering: Sendable {
+    private indirect enum Entering: Sendable {
         case entered(Commit)
         /// An entry with the same bytes; nothing was done.
         case twin(IndexRow)
@@ -129,11 +148,11 @@ private struct StoreJob: Sendable {
         let (checksum, number) = (draft.checksum, name.rowNumber)
         disk.index.writeTogether(
             syncs: configuration.syncsToDisk, servesOthers: queue.servesOthers, patience: request.patience
-        ) { writer -> Entering in
+        ) { [self] writer -> Entering in
             let twin = try writer.twin(checksum.rowNumber, besides: number)
             if seeksTwin, let twin, twin.checksum == checksum, twin.byteCount == draft.stamp.size { return .twin(twin) }
             return .entered(try commit(writer, twin: twin))
-        } then: { result in
+        } then: { [self] result in
             switch result {
             case .failure(let failure as SQLiteDatabase.Failure)
             where failure.isBusy && request.isLentWhenHeld && request.lease > 0:
@@ -141,7 +160,7 @@ private struct StoreJob: Sendable {
             case .failure(let error): end(.failure(error))
             case .success(.entered(let commit)): conclude(commit)
             // Hashing and linking happen outside the transaction, for nobody should wait for that.
-            case .success(.twin(let twin)): queue.submit { enter(as: twin) }
+            case .success(.twin(let twin)): queue.submit { [self] in enter(as: twin) }
             }
         }
     }
@@ -151,26 +170,15 @@ private struct StoreJob: Sendable {
     /// Hard links cost readers nothing, and a file of ours is never written in place, so none of them can change with
     /// another.
     private func enter(as twin: IndexRow) {
-        var job = self
-        job.seeksTwin = false
         do {
-            if let linked = try disk.folder.linkedDraft(of: disk.folder.blob(twin.fileName), fileName) {
-                // The checksum is that of the file as it is now: a damaged one is not passed on.
-                if linked.checksum == draft.checksum {
-                    if isPersonal { StorageFolder.markPersonal(linked.path) }
-                    job.draft = linked
-                    job.end = { [end] result in
-                        unlink(linked.path)
-                        end(result)
-                    }
-                } else {
-                    unlink(linked.path)
-                }
-            }
+            let linked = try disk.folder.linkedDraft(of: disk.folder.blob(twin.fileName), fileName)
+            // The checksum is that of the file as it is now: a damaged one is not passed on.
+            let isSound = linked?.checksum == draft.checksum
+            if let linked, !isSound { unlink(linked.path) }
+            StoreJob(self, linked: isSound ? linked : nil).enter()
         } catch {
-            return end(.failure(error))
+            end(.failure(error))
         }
-        job.enter()
     }
 
     /// Names the draft and enters it, within a transaction.
@@ -292,9 +300,9 @@ private struct StoreJob: Sendable {
             disk.lending.noteStore(name.rowNumber)
             if let stamp = commit.stored.record.stamp { disk.noteVerified(stamp) }
         }
-        let syncNames = { @Sendable in
+        let syncNames = { @Sendable [self] in
             guard configuration.syncsToDisk else { return clean(after: commit) }
-            queue.submit {
+            queue.submit { [self] in
                 do { try disk.folder.syncNames(of: path) } catch { return end(.failure(error)) }
                 clean(after: commit)
             }
@@ -312,10 +320,10 @@ private struct StoreJob: Sendable {
         let rewrites = disk.index.wantsNewLog && !disk.isRewriting.exchange(true, ordering: .relaxed)
         guard purges || collects || rewrites else { return end(.success(commit.stored)) }
         // After the transaction that it shares with other stores, even if the work is done at once.
-        queue.submit {
-            if purges { disk.background { disk.evictor.purge(sparing: name.rowNumber) } }
-            if collects { disk.background { _ = try? LeftoverCollector(disk: disk).run() } }
-            if rewrites { disk.background { disk.rewriteLog() } }
+        queue.submit { [self] in
+            if purges { disk.background { [self] in disk.evictor.purge(sparing: name.rowNumber) } }
+            if collects { disk.background { [disk] in _ = try? LeftoverCollector(disk: disk).run() } }
+            if rewrites { disk.background { [disk] in disk.rewriteLog() } }
             end(.success(commit.stored))
         }
     }

@@ -25,15 +25,17 @@ struct EntryRecord: Sendable {
     var bytes: [UInt8] {
         let (header, origin, facts) = (row.header, row.origin, row.origin.facts)
         var fields = Fields()
-        fields.put(row.name, row.key, row.identifier, row.fileExtension, header.format.rawValue)
-        fields.put(header.width, header.height, header.frameCount, row.byteCount, row.allocated, row.checksum)
-        fields.put(origin.url, origin.etag, origin.lastModified, origin.http)
-        fields.put(row.storedAt, row.modified, row.life.number ?? -1)
-        fields.put(facts.preview, facts.timing?.text, facts.sourceMark, facts.exactness)
-        fields.put(facts.verdict?.rawValue, metadata)
+        fields.put(row.name)
+        fields.put(texts: row.key, row.identifier, row.fileExtension, header.format.rawValue)
+        fields.put(numbers: header.width, header.height, header.frameCount, row.byteCount, row.allocated)
+        fields.put(row.checksum)
+        fields.put(texts: origin.url, origin.etag, origin.lastModified, origin.http)
+        fields.put(numbers: row.storedAt, row.modified, row.life.number ?? -1)
+        fields.put(texts: facts.preview, facts.timing?.text, facts.sourceMark, facts.exactness)
+        fields.put(texts: facts.verdict?.rawValue, metadata)
         // An entry of an older version does not know them, and keeps its mark.
         if header.orientation != nil || header.hasAlpha != nil {
-            fields.put(header.orientation ?? -1, header.hasAlpha.map { $0 ? 1 : 0 } ?? -1)
+            fields.put(numbers: header.orientation ?? -1, header.hasAlpha.map { $0 ? 1 : 0 } ?? -1)
         }
         return fields.bytes
     }
@@ -71,37 +73,6 @@ struct EntryRecord: Sendable {
     }
 }
 
-/// A value that is a field of a record.
-private protocol RecordField {
-    func put(into fields: inout Fields)
-}
-
-extension Int: RecordField {
-    fileprivate func put(into fields: inout Fields) {
-        withUnsafeBytes(of: UInt64(bitPattern: Int64(self)).littleEndian) { fields.bytes.append(contentsOf: $0) }
-    }
-}
-
-extension String: RecordField {
-    fileprivate func put(into fields: inout Fields) {
-        fields.putCount(utf8.count)
-        fields.bytes.append(contentsOf: utf8)
-    }
-}
-
-extension Digest: RecordField {
-    fileprivate func put(into fields: inout Fields) {
-        fields.putCount(count)
-        withBytes { fields.bytes.append(contentsOf: $0) }
-    }
-}
-
-extension Optional: RecordField where Wrapped: RecordField {
-    fileprivate func put(into fields: inout Fields) {
-        if let self { self.put(into: &fields) } else { fields.putCount(nil) }
-    }
-}
-
 /// The fields of a record, one after the other.
 private struct Fields {
     fileprivate(set) var bytes: [UInt8] = []
@@ -119,12 +90,25 @@ private struct Fields {
     var isAtEnd: Bool { isWhole && place == bytes.count }
 
     @inline(__always)
-    mutating func put<each Value: RecordField>(_ value: repeat each Value) {
-        for value in repeat each value { value.put(into: &self) }
+    mutating func put(numbers: Int...) { for number in numbers { put(UInt64(bitPattern: Int64(number))) } }
+
+    @inline(__always)
+    mutating func put(texts: String?...) {
+        for text in texts {
+            putCount(text?.utf8.count)
+            if let text { bytes.append(contentsOf: text.utf8) }
+        }
     }
 
-    fileprivate mutating func putCount(_ count: Int?) {
-        withUnsafeBytes(of: (count.map(UInt32.init(clamping:)) ?? .max).littleEndian) { bytes.append(contentsOf: $0) }
+    mutating func put(_ digest: Digest?) {
+        putCount(digest?.count)
+        digest?.withBytes { bytes.append(contentsOf: $0) }
+    }
+
+    private mutating func putCount(_ count: Int?) { put(count.map(UInt32.init(clamping:)) ?? .max) }
+
+    private mutating func put(_ number: some FixedWidthInteger) {
+        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
     mutating func takeNumber() -> Int { Int(truncatingIfNeeded: takeInteger(8)) }

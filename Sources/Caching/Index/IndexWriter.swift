@@ -187,17 +187,24 @@ final class IndexWriter: IndexReading {
 
     private func write(_ statement: IndexStatement, _ record: EntryRecord, usedAt: Int) throws(Failure) {
         let row = record.row
-        let (header, origin) = (row.header, row.origin)
+        let (header, origin, facts) = (row.header, row.origin, row.origin.facts)
         let bytes = record.bytes
         let mark = EntryRecord.mark(of: bytes)
-        try connection.run(
-            statement, row.number, row.name, row.key, row.identifier, row.fileExtension,
-            header.format.rawValue, header.width, header.height, header.frameCount, row.byteCount, row.allocated,
-            row.checksum, origin.url, origin.etag, origin.lastModified, row.storedAt, row.expiresAt,
-            row.life.number, row.modified, row.content, origin.http, origin.facts.preview, origin.facts.timing?.text,
-            origin.facts.sourceMark, origin.facts.exactness, origin.facts.verdict?.rawValue,
-            header.orientation, header.hasAlpha.map { $0 ? 1 : 0 }, URLOrigin.host(of: origin.url ?? row.key),
-            record.metadata, usedAt, mark, row.lifeMark)
+        // In the order of the columns of IndexSchema.
+        let entry = try connection.statement(statement)
+        entry.bind(row.number, row.name)
+        entry.bind(texts: row.key, row.identifier, row.fileExtension, header.format.rawValue)
+        entry.bind(numbers: header.width, header.height, header.frameCount, row.byteCount, row.allocated)
+        entry.bind(row.checksum)
+        entry.bind(texts: origin.url, origin.etag, origin.lastModified)
+        entry.bind(numbers: row.storedAt, row.expiresAt, row.life.number, row.modified, Int(row.content))
+        entry.bind(
+            texts: origin.http, facts.preview, facts.timing?.text, facts.sourceMark, facts.exactness,
+            facts.verdict?.rawValue)
+        entry.bind(numbers: header.orientation, header.hasAlpha.map { $0 ? 1 : 0 })
+        entry.bind(texts: URLOrigin.host(of: origin.url ?? row.key), record.metadata)
+        entry.bind(numbers: usedAt, Int(mark), row.lifeMark)
+        try entry.run()
         log.add(bytes, mark: mark)
         if mayHaveLeft { try forget(file: row.fileName) }
     }

@@ -36,6 +36,7 @@ final class SQLiteStatement {
     /// Copies of bound values, in one piece: SQLite would allocate each on its own.
     private var copies: UnsafeMutableRawPointer?
     private var used = 0
+    private var boundCount: Int32 = 0
     /// The size of ``copies``: an entry with its names, dates and sums.
     private static let room = 2048
 
@@ -46,14 +47,33 @@ final class SQLiteStatement {
         copies?.deallocate()
     }
 
-    /// Binds the values to the places `?1`, `?2` and so on.
+    /// Binds the values to the places after those that are bound: at first to `?1`, `?2` and so on.
     @inline(__always)
     func bind<each Value: SQLiteValue>(_ value: repeat each Value) {
-        var place: Int32 = 0
-        for value in repeat each value {
-            place += 1
-            value.bind(to: self, at: place)
+        for value in repeat each value { value.bind(to: self, at: nextPlace()) }
+    }
+
+    /// The same for many numbers, without the calls that values of several types take.
+    @inline(__always)
+    func bind(numbers: Int?...) {
+        for number in numbers {
+            let place = nextPlace()
+            if let number { number.bind(to: self, at: place) } else { sqlite3_bind_null(handle, place) }
         }
+    }
+
+    /// The same for many texts.
+    @inline(__always)
+    func bind(texts: String?...) {
+        for text in texts {
+            let place = nextPlace()
+            if let text { bind(place, text) } else { sqlite3_bind_null(handle, place) }
+        }
+    }
+
+    private func nextPlace() -> Int32 {
+        boundCount += 1
+        return boundCount
     }
 
     fileprivate func bind(_ place: Int32, _ value: String) {
@@ -98,7 +118,7 @@ final class SQLiteStatement {
     /// Gives up the rows that are left, so that the statement can be bound again.
     func reset() {
         sqlite3_reset(handle)
-        used = 0
+        (used, boundCount) = (0, 0)
     }
 
     /// `true` when somebody has changed the tables since it was last asked that: SQLite then prepares a statement anew.
