@@ -108,12 +108,15 @@ package struct HTTPMetadata: Sendable, Equatable {
 
     /// `true` when the text form says that the response was fetched with credentials. Does not parse the whole text.
     package static func isPersonal(_ text: String) -> Bool {
-        var isStart = true
-        for byte in text.utf8 {
-            if isStart, byte == UInt8(ascii: "u") { return true }
-            isStart = byte == UInt8(ascii: "\n")
+        var text = text
+        return text.withUTF8 { text in
+            var line = text[...]
+            while line.first != UInt8(ascii: "u") {
+                guard let end = line.firstIndex(of: UInt8(ascii: "\n")) else { return false }
+                line = line[(end + 1)...]
+            }
+            return true
         }
-        return false
     }
 
     /// The text form of a response that was fetched with credentials that no request has.
@@ -142,7 +145,7 @@ package struct HTTPMetadata: Sendable, Equatable {
     /// The field in a form that can be stored. An implausible value is replaced by a strict one.
     private static func plain(_ text: String?, limit: Int, otherwise: String) -> String? {
         guard let text else { return nil }
-        return text.utf8.count <= limit && text.utf8.allSatisfy { (0x20...0x7E).contains($0) } ? text : otherwise
+        return text.utf8.count <= limit && text.has(only: 0x20...0x7E) ? text : otherwise
     }
 
     private static func names(_ text: String?) -> [String] {
@@ -157,23 +160,31 @@ package struct HTTPMetadata: Sendable, Equatable {
 extension HTTPMetadata {
     /// The text stored in the index.
     package var text: String {
-        var lines = ["r\(receivedAt)", "a\(initialAge)", "d\(date)"]
-        if status != 200 { lines.append("s\(status)") }
-        if let cacheControl { lines.append("c\(cacheControl)") }
-        if let expires { lines.append("e\(expires)") }
-        if !vary.isEmpty { lines.append("v\(vary.joined(separator: ","))") }
-        if isAlternative { lines.append("o") }
-        if isApproved { lines.append("q") }
-        if isShareable { lines.append("x") }
-        if let route {
-            lines.append("l\(route.text)")
-            if !route.vary.isEmpty { lines.append("w\(route.vary.sorted().joined(separator: ","))") }
+        var text = ""
+        func add(_ letter: String, _ value: String = "") {
+            if !text.isEmpty { text += "\n" }
+            text += letter
+            text += value
         }
-        if !salt.isEmpty { lines.append("n\(salt)") }
-        if let variant { lines.append("h\(variant)") }
-        if let credentials { lines.append("u\(credentials)") }
-        if let demand { lines.append("p\(demand)") }
-        return lines.joined(separator: "\n")
+        add("r", String(receivedAt))
+        add("a", String(initialAge))
+        add("d", String(date))
+        if status != 200 { add("s", String(status)) }
+        if let cacheControl { add("c", cacheControl) }
+        if let expires { add("e", expires) }
+        if !vary.isEmpty { add("v", vary.joined(separator: ",")) }
+        if isAlternative { add("o") }
+        if isApproved { add("q") }
+        if isShareable { add("x") }
+        if let route {
+            add("l", route.text)
+            if !route.vary.isEmpty { add("w", route.vary.sorted().joined(separator: ",")) }
+        }
+        if !salt.isEmpty { add("n", salt) }
+        if let variant { add("h", variant) }
+        if let credentials { add("u", credentials) }
+        if let demand { add("p", demand) }
+        return text
     }
 
     /// Reads the text form. `nil`: it is not one that this software writes.

@@ -34,7 +34,8 @@ package enum HeaderRules {
     /// end.
     package static func canBeSentBack(_ text: String) -> Bool {
         // U+FFFD shows that the bytes were not UTF-8, so the original value is lost.
-        text.utf8.count <= 4096 && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
-            && (text.utf8.allSatisfy { $0 < 0x80 } || !text.contains("\u{FFFD}"))
+        guard text.utf8.count <= 4096 else { return false }
+        return text.has(only: 0x20...0x7E)
+            || text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && !text.contains("\u{FFFD}")
     }
 }

@@ -19,10 +19,12 @@ package struct WebURL: Hashable, Sendable {
         fileprivate let origin: String
         fileprivate let host: String
         fileprivate let credentials: Authorization?
+        fileprivate let isSecure: Bool
 
         /// An authority of parsed parts.
         package init(origin: String, host: String, credentials: Authorization? = nil) {
             (self.origin, self.host, self.credentials) = (origin, host, credentials)
+            isSecure = origin.hasPrefix("https:")
         }
 
         /// `true` when all parts are equal.
@@ -49,7 +51,7 @@ package struct WebURL: Hashable, Sendable {
     /// `http` or `https`.
     package var scheme: String { isSecure ? "https" : "http" }
     /// `true` for https.
-    package var isSecure: Bool { origin.hasPrefix("https:") }
+    package var isSecure: Bool { authority.isSecure }
 
     /// Creates a URL from parsed parts; see `init(_:)` in the target `Downloading`.
     package init(parsed text: ExactText, _ authority: Authority) { (exactText, self.authority) = (text, authority) }

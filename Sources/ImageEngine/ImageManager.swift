@@ -20,6 +20,9 @@ public final class ImageManager: Sendable {
 
     /// The initial settings; see ``CacheRegistry/settings(of:)`` for the current ones.
     public var configuration: Configuration { services.configuration }
+
+    /// The time in nanoseconds, from a monotonic clock.
+    package var now: Int { services.now }
     /// The caches.
     public var caches: CacheRegistry { services.caches }
     /// The downloader of all caches.

@@ -223,20 +223,32 @@ public struct JSONWriter: Sendable {
         var text = text
         bytes.append(UInt8(ascii: "\""))
         text.withUTF8 { utf8 in
-            var start = 0
-            var index = 0
-            while index < utf8.count {
-                let byte = utf8[index]
-                if byte < 0x20 || byte == 0x22 || byte == 0x5C {
-                    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[start..<index]))
-                    escape(byte)
-                    start = index + 1
-                }
-                index += 1
+            var rest = UnsafeRawBufferPointer(utf8)
+            while true {
+                let count = Self.plainCount(rest)
+                bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: rest[..<count]))
+                guard count < rest.count else { break }
+                escape(rest[count])
+                rest = UnsafeRawBufferPointer(rebasing: rest[(count + 1)...])
             }
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[start...]))
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// The number of bytes before the first one that needs an escape: a control character, a quotation mark or a backslash.
+    private static func plainCount(_ text: UnsafeRawBufferPointer) -> Int {
+        var count = 0
+        // Eight at a time: a byte of a difference is zero, or one of a word below 0x20, where the subtraction borrows.
+        let (ones, highs): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        while count + 8 <= text.count {
+            let word = text.loadUnaligned(fromByteOffset: count, as: UInt64.self)
+            let (quote, slash) = (word ^ ones &* 0x22, word ^ ones &* 0x5C)
+            let found = (word &- ones &* 0x20) & ~word | (quote &- ones) & ~quote | (slash &- ones) & ~slash
+            if found & highs != 0 { break }
+            count += 8
+        }
+        while count < text.count, text[count] >= 0x20, text[count] != 0x22, text[count] != 0x5C { count += 1 }
+        return count
     }
 
     private mutating func escape(_ byte: UInt8) {

@@ -69,6 +69,12 @@ extension String {
             return memchr(start, Int32(character.value), bytes.count) != nil
         }
     }
+
+    /// `true` when every byte of the UTF-8 is in a range.
+    package func has(only range: ClosedRange<UInt8>) -> Bool {
+        var text = self
+        return text.withUTF8 { $0.allSatisfy(range.contains) }
+    }
 }
 
 extension Double {

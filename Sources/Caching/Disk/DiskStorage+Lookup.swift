@@ -57,7 +57,7 @@ extension DiskStorage {
         let mark = lending.storeMark(at: name.rowNumber)
         let adoptions = index.adoptionMark
         do {
-            guard var row = try row(of: key, { try index.row($0.rowNumber) }) else {
+            guard var row = try row(of: key, named: name, { try index.row($0.rowNumber) }) else {
                 // An index that has been opened and is at its place still is known: each miss looks at that.
                 let isUnknown = try index.isUnready || !index.isOpen && !index.exists
                 let isAdopting = index.isAdopting || index.adoptionMark != adoptions

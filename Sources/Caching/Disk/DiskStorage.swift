@@ -175,8 +175,10 @@ public final class DiskStorage: Sendable {
     }
 
     /// The entry of a key.
-    func row(of key: CacheKey, _ find: (Digest) throws -> IndexRow?) rethrows -> IndexRow? {
-        let name = name(of: key)
+    ///
+    /// - Parameter known: The entry's name, if it has been made already.
+    func row(of key: CacheKey, named known: Digest? = nil, _ find: (Digest) throws -> IndexRow?) rethrows -> IndexRow? {
+        let name = known ?? name(of: key)
         return try find(name).flatMap { $0.name == name && $0.isEntry(of: key) ? $0 : nil }
     }
 

@@ -23,10 +23,13 @@ package final class StorageFolder: Sendable {
     /// The most bytes of interrupted bodies that are kept in it.
     package let resumeLimit = Atomic(ResumeFolder.bytesLimit)
     private let serial = Atomic<UInt64>(0)
+    /// The folder for files that are not finished.
+    private let partial: String
 
     package init(path: String, isShared: Bool = false) {
         (self.path, self.isShared) = (path, isShared)
         session = WriterSession(folder: path + "/leases")
+        partial = path + "/partial"
     }
 
     /// `true` when the folder is there.
@@ -70,12 +73,12 @@ package final class StorageFolder: Sendable {
     ///   - looks: `false` when a look at the folder for another file in a row counts for this one too.
     package func partialPath(_ fileName: String = "body", looks: Bool = true) throws -> String {
         let number = serial.add(1, ordering: .relaxed).newValue
-        return String.joining(path, "/partial/", fileName, "~", try sessionName(looks: looks), "~", String(number))
+        return String.joining(partial, "/", fileName, "~", try sessionName(looks: looks), "~", String(number))
     }
 
     private func sessionName(looks: Bool) throws -> String {
         if !looks, Afterwards.hasSeen(session), let name = session.knownName { return name }
-        if let name = try session.name(begins: false), try Files.isFolder(path + "/partial") {
+        if let name = try session.name(begins: false), try Files.isFolder(partial) {
             Afterwards.noteSeen(session)
             return name
         }
@@ -206,7 +209,10 @@ package final class StorageFolder: Sendable {
 
     /// The folder that a path is in.
     private static func folder(of path: String) -> String {
-        String(path[..<(path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.endIndex)])
+        var path = path
+        return path.withUTF8 { path in
+            String(decoding: path[..<(path.lastIndex(of: UInt8(ascii: "/")) ?? path.endIndex)], as: UTF8.self)
+        }
     }
 
     /// The way in which a finished file came to its name.

@@ -26,16 +26,33 @@ struct EntryRecord: Sendable {
         let (header, origin, facts) = (row.header, row.origin, row.origin.facts)
         var fields = Fields()
         fields.put(row.name)
-        fields.put(texts: row.key, row.identifier, row.fileExtension, header.format.rawValue)
-        fields.put(numbers: header.width, header.height, header.frameCount, row.byteCount, row.allocated)
+        fields.put(row.key)
+        fields.put(row.identifier)
+        fields.put(row.fileExtension)
+        fields.put(header.format.rawValue)
+        fields.put(header.width)
+        fields.put(header.height)
+        fields.put(header.frameCount)
+        fields.put(row.byteCount)
+        fields.put(row.allocated)
         fields.put(row.checksum)
-        fields.put(texts: origin.url, origin.etag, origin.lastModified, origin.http)
-        fields.put(numbers: row.storedAt, row.modified, row.life.number ?? -1)
-        fields.put(texts: facts.preview, facts.timing?.text, facts.sourceMark, facts.exactness)
-        fields.put(texts: facts.verdict?.rawValue, metadata)
+        fields.put(origin.url)
+        fields.put(origin.etag)
+        fields.put(origin.lastModified)
+        fields.put(origin.http)
+        fields.put(row.storedAt)
+        fields.put(row.modified)
+        fields.put(row.life.number ?? -1)
+        fields.put(facts.preview)
+        fields.put(facts.timing?.text)
+        fields.put(facts.sourceMark)
+        fields.put(facts.exactness)
+        fields.put(facts.verdict?.rawValue)
+        fields.put(metadata)
         // An entry of an older version does not know them, and keeps its mark.
         if header.orientation != nil || header.hasAlpha != nil {
-            fields.put(numbers: header.orientation ?? -1, header.hasAlpha.map { $0 ? 1 : 0 } ?? -1)
+            fields.put(header.orientation ?? -1)
+            fields.put(header.hasAlpha.map { $0 ? 1 : 0 } ?? -1)
         }
         return fields.bytes
     }
@@ -89,15 +106,11 @@ private struct Fields {
     /// `true` when that was all.
     var isAtEnd: Bool { isWhole && place == bytes.count }
 
-    @inline(__always)
-    mutating func put(numbers: Int...) { for number in numbers { put(UInt64(bitPattern: Int64(number))) } }
+    mutating func put(_ number: Int) { append(UInt64(bitPattern: Int64(number))) }
 
-    @inline(__always)
-    mutating func put(texts: String?...) {
-        for text in texts {
-            putCount(text?.utf8.count)
-            if let text { bytes.append(contentsOf: text.utf8) }
-        }
+    mutating func put(_ text: String?) {
+        putCount(text?.utf8.count)
+        if let text { bytes.append(contentsOf: text.utf8) }
     }
 
     mutating func put(_ digest: Digest?) {
@@ -105,9 +118,9 @@ private struct Fields {
         digest?.withBytes { bytes.append(contentsOf: $0) }
     }
 
-    private mutating func putCount(_ count: Int?) { put(count.map(UInt32.init(clamping:)) ?? .max) }
+    private mutating func putCount(_ count: Int?) { append(count.map(UInt32.init(clamping:)) ?? .max) }
 
-    private mutating func put(_ number: some FixedWidthInteger) {
+    private mutating func append(_ number: some FixedWidthInteger) {
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
 

@@ -53,22 +53,16 @@ final class SQLiteStatement {
         for value in repeat each value { value.bind(to: self, at: nextPlace()) }
     }
 
-    /// The same for many numbers, without the calls that values of several types take.
-    @inline(__always)
-    func bind(numbers: Int?...) {
-        for number in numbers {
-            let place = nextPlace()
-            if let number { number.bind(to: self, at: place) } else { sqlite3_bind_null(handle, place) }
-        }
+    /// Binds a number to the next place, without the calls that values of several types take.
+    func bindNext(_ number: Int?) {
+        let place = nextPlace()
+        if let number { number.bind(to: self, at: place) } else { sqlite3_bind_null(handle, place) }
     }
 
-    /// The same for many texts.
-    @inline(__always)
-    func bind(texts: String?...) {
-        for text in texts {
-            let place = nextPlace()
-            if let text { bind(place, text) } else { sqlite3_bind_null(handle, place) }
-        }
+    /// Binds a text to the next place.
+    func bindNext(_ text: String?) {
+        let place = nextPlace()
+        if let text { bind(place, text) } else { sqlite3_bind_null(handle, place) }
     }
 
     private func nextPlace() -> Int32 {

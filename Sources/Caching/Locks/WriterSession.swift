@@ -9,6 +9,7 @@ internal import Synchronization
 package final class WriterSession: Sendable {
     private struct Mark: Sendable {
         let name: String
+        let path: String
         let inode: UInt64
     }
 
@@ -44,7 +45,7 @@ package final class WriterSession: Sendable {
                 guard file.lock() || errno != EWOULDBLOCK, let stamp = file.stamp,
                     FileStamp(path: file.path)?.inode == stamp.inode
                 else { continue }
-                state.mark = Mark(name: name, inode: stamp.inode)
+                state.mark = Mark(name: name, path: file.path, inode: stamp.inode)
                 state.file = consume file
             }
             return state.mark?.name
@@ -52,12 +53,12 @@ package final class WriterSession: Sendable {
     }
 
     /// `true` when the session's file is still the one it has locked.
-    private func isIntact(_ mark: Mark) -> Bool { FileStamp(path: path(mark.name))?.inode == mark.inode }
+    private func isIntact(_ mark: Mark) -> Bool { FileStamp(path: mark.path)?.inode == mark.inode }
 
     /// Ends the session, and removes its file.
     package func end() {
         state.withLock { state in
-            if let mark = state.mark, isIntact(mark) { unlink(path(mark.name)) }
+            if let mark = state.mark, isIntact(mark) { unlink(mark.path) }
             state = State()
         }
     }

@@ -24,6 +24,8 @@ final class RemoteAccess: Sendable {
 
     /// `nil` when there is no remote tier, or nothing may be asked of the network.
     convenience init?(_ plan: FetchPlan, _ engine: EngineServices) {
+        // Every download asks, and mostly there is none.
+        guard engine.remote != nil else { return nil }
         self.init(
             plan.resource, plan.outgoing, to: plan.key, in: plan.cache, needs: plan.needs, isRefresh: plan.isRefresh,
             engine)

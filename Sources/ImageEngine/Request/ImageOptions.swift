@@ -1,5 +1,6 @@
 public import ImageRecipes
 internal import Platform
+internal import Synchronization
 
 /// The options of one request, in groups: lookup, storage, network, processing and caller (``Fields``).
 ///
@@ -10,6 +11,8 @@ public struct ImageOptions: Hashable, Sendable {
     @usableFromInline
     final class Box: Sendable {
         @usableFromInline let fields: Fields
+        /// ``keepingOnlyCacheOptions`` of these.
+        let kept = Mutex<ImageOptions?>(nil)
 
         @usableFromInline
         init(_ fields: Fields) { self.fields = fields }
@@ -71,6 +74,16 @@ public struct ImageOptions: Hashable, Sendable {
 
     /// The options that decide on acceptance and storage of a loaded image. Those for loading are at their defaults.
     var keepingOnlyCacheOptions: ImageOptions {
+        box.kept.withLock { known in
+            if let known { return known }
+            let kept = onlyCacheOptions
+            // Nothing holds itself.
+            if kept.box !== box { known = kept }
+            return kept
+        }
+    }
+
+    private var onlyCacheOptions: ImageOptions {
         let defaults = Self.standard.fields
         var kept = box.fields
         (kept.network, kept.caller) = (defaults.network, defaults.caller)

@@ -104,7 +104,7 @@ final class Retrieval: OpenRequest, OrderedRequest {
     /// Registers the request until it is answered, and starts it when the order allows it.
     func begin(_ call: Call) {
         let priority = CallPriority(options.caller.downloadPriority)
-        let arrived = manager.configuration.clock.monotonic()
+        let arrived = manager.now
         state.withLock { ($0.call, $0.priority, $0.arrived) = (call, priority, arrived) }
         server.openRequests.add(slotPlace, call)
         call.begin(self)
