@@ -51,21 +51,46 @@ void hl_note_loss(const hl_shared_file *file) {
     memset((char *)file->first + file->seal, 0, file->seal_size);
 }
 
-/// Makes the page at an address in a part readable and writable again. Calls only what a signal handler may call.
+/// Gives the file of a part its length back, with zeros. Returns 0 when it could not.
 ///
 /// Touching the first page may raise the signal again, which is handled within.
+static int lengthen(const struct part *part, const struct stat *status) {
+    // Told before there are zeros to be read, unless the first page is gone too: nobody takes them for the content. And
+    // afterwards, for it may have been cut, and mended by another process, once more in between. Should it have become longer
+    // than this part, this cuts it, which is mended like each other cut.
+    if (status->st_size > 0) hl_note_loss(&part->file);
+    if (truncate(part->file.path, part->offset + (off_t)part->size) != 0) return 0;
+    hl_note_loss(&part->file);
+    return 1;
+}
+
+/// Looks at the file of a part. Returns 0 when it is another one by now.
+static int look(const struct part *part, struct stat *status) {
+    return stat(part->file.path, status) == 0 && status->st_dev == part->device && status->st_ino == part->inode;
+}
+
+void hl_restore(const void *base) {
+    struct part *part = find((uintptr_t)base);
+    struct stat status;
+    if (part && look(part, &status) && status.st_size < part->offset + (off_t)part->size) lengthen(part, &status);
+}
+
+/// 0 when this thread touched the same address again and again, in vain.
+static int may_try_again(uintptr_t address) {
+    static _Thread_local uintptr_t latest;
+    static _Thread_local int count;
+    count = address == latest ? count + 1 : 0;
+    latest = address;
+    return count < 100;
+}
+
+/// Makes the page at an address in a part readable and writable again. Calls only what a signal handler may call.
 static int mend(struct part *part, uintptr_t address) {
     struct stat status;
-    off_t end = part->offset + (off_t)part->size;
-    int is_there = stat(part->file.path, &status) == 0 && status.st_dev == part->device && status.st_ino == part->inode;
-    if (is_there && status.st_size < end) {
-        // Told before there are zeros to be read, unless the first page is gone too: nobody takes them for the content. And
-        // afterwards, for it may have been cut, and mended by another process, once more in between.
-        if (status.st_size > 0) hl_note_loss(&part->file);
-        if (truncate(part->file.path, end) == 0) {
-            hl_note_loss(&part->file);
-            return 1;
-        }
+    if (look(part, &status)) {
+        int is_long = status.st_size >= part->offset + (off_t)part->size;
+        // Another process was faster, or the disk is full.
+        if (is_long ? may_try_again(address) : lengthen(part, &status)) return 1;
     }
     // The file has been replaced, must not be written, or the disk is full: what this process sees here is its own.
     void *page = (void *)(address & ~(uintptr_t)(page_size - 1));

@@ -27,9 +27,9 @@ enum {
     table = 16384,
     places = 8192,
     part_size = 32768,
-    /// The locks of one who writes, and of one who copies pages from the log to the file.
+    /// The locks of one who writes, and of those who read the file alone; the locks of other readers come after it.
     write_lock = 0,
-    copy_lock = 3,
+    first_mark = 3,
     /// What the log has before its first frame, and each frame before its page.
     log_header = 32,
     frame_header = 24,
@@ -49,12 +49,14 @@ struct extra {
     int is_writable;
     /// 1 while the lock for writing is held.
     int is_writing;
-    /// The generation of the index when it was first mapped, and when the lock for writing was taken.
-    uint64_t opened, locked;
+    /// The generation of the index when it was first mapped.
+    uint64_t opened;
 };
 
 static sqlite3_vfs *system_files;
 static sqlite3_vfs files;
+/// 1 while the last connection to a file ends without having copied all of the log to it.
+static _Thread_local int keeps_log;
 
 static struct extra *extra(sqlite3_file *file) { return (struct extra *)((char *)file + system_files->szOsFile); }
 
@@ -126,11 +128,16 @@ static int remember(struct extra *extra, int part, void *base) {
     return 1;
 }
 
+/// Notes a loss that nobody has noticed yet.
+static void restore(const struct extra *own) { hl_restore(own->parts[own->part_count - 1]); }
+
 static int map(sqlite3_file *file, int part, int size, int extends, void volatile **base) {
     struct extra *own = extra(file);
     // Without making the file longer, at first: what it lacks then, it lost if it had promised it.
     int code = own->system->xShmMap(file, part, size, 0, base);
     int is_short = code == SQLITE_OK && !*base;
+    // Nor what other parts have lost.
+    if (is_short && extends && first(own)) restore(own);
     if (is_short && extends) code = own->system->xShmMap(file, part, size, extends, base);
     void *mapped = (void *)*base;
     int is_first = mapped && part == 0 && !first(own);
@@ -155,12 +162,16 @@ static int map(sqlite3_file *file, int part, int size, int extends, void volatil
         if (!is_cut) shared.seal_size = 0;
         if (is_cut || hl_load((uint32_t *)(start + reserved)) == 0) hl_note_loss(&shared);
     }
-    if (is_first) own->opened = own->locked = generation(own);
+    if (is_first) own->opened = generation(own);
     return code;
 }
 
+/// Ends the use of the index. The last connection removes it together with the log, which it has copied to the file by way
+/// of the index; not when the index has lost something meanwhile. It holds no lock of the index then.
 static int unmap(sqlite3_file *file, int removes) {
     struct extra *own = extra(file);
+    keeps_log = removes && !is_sound(own);
+    if (keeps_log) removes = 0;
     for (int part = 0; part < own->part_count; part++) {
         if (own->parts[part]) hl_guard_end(own->parts[part]);
     }
@@ -170,35 +181,39 @@ static int unmap(sqlite3_file *file, int removes) {
     return own->system->xShmUnmap(file, removes);
 }
 
-/// Notes a loss that nobody has noted, or this connection alone.
-static void note_cut(const struct extra *own, int is_cut) {
-    hl_shared_file shared = shared_file(own, first(own));
-    if (is_cut) hl_note_loss(&shared);
-}
-
-/// What is entered in an index that loses a part meanwhile leaves it without that part: it is made again.
+/// What is entered in an index that has lost a part leaves it without that part: it is made again.
 static void distrust_loss(const struct extra *own) {
-    if (own->is_writing && generation(own) != own->locked) memset(first(own) + second_header, 0, header_size);
+    if (own->is_writing && generation(own) != own->opened) memset(first(own) + second_header, 0, header_size);
 }
 
-/// Locks and unlocks parts of the index: the first is for writing, and a checkpoint holds another while it copies pages, and
-/// counts those that it found, be it none.
+/// Locks and unlocks parts of the index. Nobody gets one for himself who has seen an index that lost something, be it to
+/// write, to make the index again, to copy pages to the file, or to begin the log anew. What was lost while they were copied
+/// is noted before anybody can take the log for copied.
 static int lock(sqlite3_file *file, int from, int count, int flags) {
     struct extra *own = extra(file);
-    int is_exclusive = own->is_writable && (flags & SQLITE_SHM_EXCLUSIVE) && first(own);
-    int writes = is_exclusive && from == write_lock, copies = is_exclusive && from == copy_lock;
-    if (writes && (flags & SQLITE_SHM_UNLOCK)) {
-        distrust_loss(own);
-        own->is_writing = 0;
+    // The marks of readers say nothing of what is in the index.
+    int is_mark = from > first_mark && count == 1;
+    if (!own->is_writable || !(flags & SQLITE_SHM_EXCLUSIVE) || is_mark || !first(own)) {
+        return own->system->xShmLock(file, from, count, flags);
     }
-    if (copies && (flags & SQLITE_SHM_UNLOCK)) note_cut(own, !is_sound(own));
+    if (flags & SQLITE_SHM_UNLOCK) {
+        if (from == write_lock) {
+            distrust_loss(own);
+            own->is_writing = 0;
+        } else {
+            restore(own);
+        }
+        return own->system->xShmLock(file, from, count, flags);
+    }
     int code = own->system->xShmLock(file, from, count, flags);
-    if (writes && (flags & SQLITE_SHM_LOCK) && code == SQLITE_OK) {
-        note_cut(own, !has_size(own));
-        own->locked = generation(own);
-        own->is_writing = 1;
+    if (code != SQLITE_OK) return code;
+    restore(own);
+    if (!is_whole(own)) {
+        own->system->xShmLock(file, from, count, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+        return SQLITE_IOERR_SHMLOCK;
     }
-    return code;
+    if (from == write_lock) own->is_writing = 1;
+    return SQLITE_OK;
 }
 
 /// Comes between the two copies of a header that is written, the second first: the one of an index that has lost a part is
@@ -218,6 +233,20 @@ static int write_file(sqlite3_file *file, const void *bytes, int count, sqlite3_
 static int sync_file(sqlite3_file *file, int flags) {
     struct extra *own = extra(file);
     return is_sound(own) ? own->system->xSync(file, flags) : SQLITE_IOERR_FSYNC;
+}
+
+/// Cuts the database file to its size; a checkpoint does at its end.
+static int cut_file(sqlite3_file *file, sqlite3_int64 size) {
+    struct extra *own = extra(file);
+    return is_sound(own) ? own->system->xTruncate(file, size) : SQLITE_IOERR_TRUNCATE;
+}
+
+/// Removes a file beside the database: the log, right after `unmap`.
+static int remove_file(sqlite3_vfs *vfs, const char *name, int syncs) {
+    (void)vfs;
+    if (!keeps_log) return system_files->xDelete(system_files, name, syncs);
+    keeps_log = 0;
+    return SQLITE_IOERR_DELETE;
 }
 
 static int close_file(sqlite3_file *file) {
@@ -250,6 +279,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
     own->methods.xShmBarrier = barrier;
     own->methods.xWrite = write_file;
     own->methods.xSync = sync_file;
+    own->methods.xTruncate = cut_file;
     own->methods.xClose = close_file;
     file->pMethods = &own->methods;
     return code;
@@ -291,6 +321,11 @@ static int is_true(const struct extra *own) {
     return agrees;
 }
 
+/// Makes a commit a rollback when 1: what it would write may come of old pages.
+static int forbids_commit(void *connection) { return !hl_sqlite_is_sound(connection); }
+
+void hl_sqlite_guard(sqlite3 *connection) { sqlite3_commit_hook(connection, forbids_commit, connection); }
+
 int hl_sqlite_check_log_index(sqlite3 *connection) {
     sqlite3_file *file = NULL;
     int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
@@ -312,5 +347,6 @@ int hl_sqlite_prepare(void) {
     files.pNext = NULL;
     files.szOsFile += (int)sizeof(struct extra);
     files.xOpen = open_file;
+    files.xDelete = remove_file;
     return sqlite3_vfs_register(&files, 0);
 }

@@ -34,6 +34,9 @@ int hl_guard(const hl_shared_file *file, void *base, size_t size, off_t offset);
 void hl_guard_end(void *base);
 /// Changes the generation of a file that lost a part, and clears its seal.
 void hl_note_loss(const hl_shared_file *file);
+/// Gives the file of the part at `base` the length back that the part needs, with zeros, and notes the loss, if somebody has
+/// cut it and nobody has noticed yet.
+void hl_restore(const void *base);
 /// A number that stays as long as a file and this process's view of it have lost nothing: of the generation at
 /// `generation`, and of all parts in this process that are not those of their files any more.
 uint64_t hl_generation(const uint32_t *generation);

@@ -99,7 +99,8 @@ extension DiskStorage {
             try writer.remove(row.number)
         }
         for name in names + rows.map(\.name).filter({ !names.contains($0) }) {
-            for file in try writer.files(of: name.hex) {
+            // An index that is begun anew does not know what was kept for leases.
+            for file in try writer.isAdopting ? folder.blobs(of: name) : writer.files(of: name.hex) {
                 if try folder.remove(blob: file) { state.gone.withLock { _ = $0.leased.insert(file) } }
                 try writer.forget(file: file)
             }

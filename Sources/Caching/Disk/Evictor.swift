@@ -289,6 +289,7 @@ struct Evictor: Sendable {
     private func removeDueFiles(_ limit: Int, _ writer: IndexWriter) throws -> Bool {
         let files = try writer.dueFiles(at: disk.clock.now, limit)
         guard !files.isEmpty else { return true }
+        try writer.confirm()
         // Renamed before the leases are looked at: a reader that lends it in between either does not find it, or its lease
         // is seen.
         let aside = try disk.folder.partialPath("evicted")

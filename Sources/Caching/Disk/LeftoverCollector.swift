@@ -62,7 +62,9 @@ struct LeftoverCollector {
             let named = try disk.folder.blobs(of: name).filter {
                 try FileStamp.existing(disk.folder.blob($0))?.inode == stamp.inode
             }
-            guard let row = try writer.row(name) else {
+            let row = try writer.row(name)
+            try writer.confirm()
+            guard let row else {
                 // Named, but never entered. While an index is begun anew that is for the adoption to judge.
                 if !writer.isAdopting { for file in named { unlink(disk.folder.blob(file)) } }
                 return

@@ -57,6 +57,7 @@ struct Repairer: Sendable {
             disk.noteVerified(found)
             return disk.isExpired(row) ? nil : disk.record(key, row, path, found)
         }
+        try writer.confirm()
         // Removed by hand is nobody's damage; anything else in the image's place is.
         if isThere || unlink(path) == 0 { report(row.name) }
         unlink(path)
@@ -91,6 +92,7 @@ struct Repairer: Sendable {
             guard let row = try writer.row(number), row.modified == record.stamp?.modified else { return }
             // The index may be what is wrong.
             if try replace(row, with: disk.folder.blob(row.fileName), writer) != nil { return }
+            try writer.confirm()
             report(row.name)
             unlink(disk.folder.blob(row.fileName))
             try writer.remove(row.number)
@@ -126,7 +128,7 @@ struct Repairer: Sendable {
             let (path, fileExtension) = (folder.blob(file), String(file.dropFirst(name.hex.utf8.count + 1)))
             switch try examine(name, path, fileExtension) {
             case .nothing: continue
-            case .damaged: takeAway(path, name)
+            case .damaged: try takeAway(path, name, writer)
             case .whole(var record, let stamp, _):
                 if record.row.key.isEmpty {
                     (record.row.key, record.row.identifier) = (key.indexed, key.indexedIdentifier)
@@ -186,7 +188,8 @@ struct Repairer: Sendable {
     }
 
     /// Removes a file that is not what was stored.
-    func takeAway(_ path: String, _ name: Digest) {
+    func takeAway(_ path: String, _ name: Digest, _ writer: IndexWriter) throws {
+        try writer.confirm()
         report(name)
         unlink(path)
     }
@@ -250,7 +253,7 @@ struct Repairer: Sendable {
         }
         switch try examine(name, path, fileExtension) {
         case .nothing: return
-        case .damaged: takeAway(path, name)
+        case .damaged: try takeAway(path, name, writer)
         case .whole(let record, let stamp, _):
             try enter(record, stamp, inPlaceOf: other, writer)
             // Its last use is not known: it comes after what has been stored or asked for since.

@@ -103,7 +103,7 @@ struct Verifier {
             let isKnown = isProven && !record.row.key.isEmpty
             if !isKnown, row.isNamedByKey { (record.row.key, record.row.identifier) = (row.key, row.identifier) }
             try disk.repairer.enter(record, stamp, writer)
-        case .damaged: disk.repairer.takeAway(path, row.name)
+        case .damaged: try disk.repairer.takeAway(path, row.name, writer)
         case .nothing: break
         }
     }
@@ -147,6 +147,7 @@ struct Verifier {
         let isGone = (try? Files.kind(path)) == nil
         if repairs {
             if !isGone {
+                try writer.confirm()
                 disk.repairer.report(current.name)
                 try folder.clearWay(for: path, kind: .file)
                 unlink(path)
@@ -256,6 +257,7 @@ struct Verifier {
                 return \Verification.unreadable
             }
         }
+        try writer?.confirm()
         if repairs, unlink(path) != 0, errno != ENOENT { try folder.clearAway(path) }
         return \Verification.leftovers
     }

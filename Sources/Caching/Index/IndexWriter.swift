@@ -108,12 +108,12 @@ final class IndexWriter: IndexReading {
             let state = try connection.first(.state) { ($0.integer(0), $0.integer(1) != 0) }
             mayHaveLeft = state?.1 ?? true
             if state?.0 == IndexSchema.Folder.clearing {
+                try confirm()
                 // Under the lock that every store holds: no new file can be among the old ones.
                 try folder.setBlobsAside()
                 try setState(IndexSchema.Folder.known)
             }
             let value = try body(self)
-            try connection.database.checkMemory()
             // Before it counts: a record without its entry says nothing.
             log.write(inode: before.entryLog.inode)
             if log.isOverdue { log.noteEntries(try totals().count) }
@@ -141,6 +141,10 @@ final class IndexWriter: IndexReading {
     private func isInPlace(_ mark: IndexMark) -> Bool {
         mark.index.size > 0 && mark.index.inode == inode
     }
+
+    /// Throws if what has been read in the transaction may not be so; see ``SQLiteDatabase/checkMemory(thoroughly:)``. The
+    /// transaction itself fails then anyway: this is for what cannot be taken back, before it is done.
+    func confirm() throws(Failure) { try connection.database.checkMemory() }
 
     /// See ``SQLiteDatabase/checksLogIndex()``.
     func checksLogIndex() -> Bool { connection.database.checksLogIndex() }

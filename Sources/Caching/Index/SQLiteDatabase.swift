@@ -115,6 +115,7 @@ final class SQLiteDatabase {
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Self.longestValue)
         sqlite3_busy_handler(handle, waitForOtherProcess, end)
+        hl_sqlite_guard(handle)
     }
 
     /// The most bytes of one value or row. No entry has as many; what has more comes from damage, and is not made room for.
