@@ -84,10 +84,12 @@ static void touch(const struct extra *own) {
     }
 }
 
+/// 0 when a loss has been noted since the connection first mapped the index.
+static int is_current(const struct extra *own) { return !first(own) || generation(own) == own->opened; }
+
 static int is_whole(const struct extra *own) {
-    if (!first(own)) return 1;
     touch(own);
-    return generation(own) == own->opened;
+    return is_current(own);
 }
 
 /// The same, and sees what a lookup does not pay for.
@@ -129,7 +131,9 @@ static int remember(struct extra *extra, int part, void *base) {
 }
 
 /// Notes a loss that nobody has noticed yet.
-static void restore(const struct extra *own) { hl_restore(own->parts[own->part_count - 1]); }
+static void restore(const struct extra *own) {
+    if (first(own) && own->is_writable) hl_restore(own->parts[own->part_count - 1]);
+}
 
 static int map(sqlite3_file *file, int part, int size, int extends, void volatile **base) {
     struct extra *own = extra(file);
@@ -137,7 +141,7 @@ static int map(sqlite3_file *file, int part, int size, int extends, void volatil
     int code = own->system->xShmMap(file, part, size, 0, base);
     int is_short = code == SQLITE_OK && !*base;
     // Nor what other parts have lost.
-    if (is_short && extends && first(own)) restore(own);
+    if (is_short && extends) restore(own);
     if (is_short && extends) code = own->system->xShmMap(file, part, size, extends, base);
     void *mapped = (void *)*base;
     int is_first = mapped && part == 0 && !first(own);
@@ -183,7 +187,7 @@ static int unmap(sqlite3_file *file, int removes) {
 
 /// What is entered in an index that has lost a part leaves it without that part: it is made again.
 static void distrust_loss(const struct extra *own) {
-    if (own->is_writing && generation(own) != own->opened) memset(first(own) + second_header, 0, header_size);
+    if (own->is_writing && own->is_writable && !is_current(own)) memset(first(own) + second_header, 0, header_size);
 }
 
 /// Locks and unlocks parts of the index. Nobody gets one for himself who has seen an index that lost something, be it to
@@ -193,15 +197,13 @@ static int lock(sqlite3_file *file, int from, int count, int flags) {
     struct extra *own = extra(file);
     // The marks of readers say nothing of what is in the index.
     int is_mark = from > first_mark && count == 1;
-    if (!own->is_writable || !(flags & SQLITE_SHM_EXCLUSIVE) || is_mark || !first(own)) {
-        return own->system->xShmLock(file, from, count, flags);
-    }
+    if (!(flags & SQLITE_SHM_EXCLUSIVE) || is_mark) return own->system->xShmLock(file, from, count, flags);
     if (flags & SQLITE_SHM_UNLOCK) {
-        if (from == write_lock) {
+        if (from != write_lock) {
+            restore(own);
+        } else {
             distrust_loss(own);
             own->is_writing = 0;
-        } else {
-            restore(own);
         }
         return own->system->xShmLock(file, from, count, flags);
     }
@@ -212,6 +214,7 @@ static int lock(sqlite3_file *file, int from, int count, int flags) {
         own->system->xShmLock(file, from, count, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
         return SQLITE_IOERR_SHMLOCK;
     }
+    // Before the index is mapped, where there was none or a short one: that is made longer under the lock.
     if (from == write_lock) own->is_writing = 1;
     return SQLITE_OK;
 }

@@ -174,6 +174,23 @@ import Testing
         #expect(try other.bytes("a") == hollowPNG(width: 2))
     }
 
+    /// The lost index knew of the files that its images had before.
+    @Test func anImageIsRemovedWithItsLentFilesWhenTheIndexWasLost() throws {
+        let disk = try TestDisk()
+        for width in 1...3 {
+            try disk.store(hollowPNG(width: width), "a")
+            try disk.lend("a", for: 60)
+        }
+        #expect(disk.blobs.count == 3)
+        disk.disk.close()
+        for name in ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm"] { unlink(disk.root + "/" + name) }
+        let other = try disk.reopened()
+        #expect(try other.disk.remove(CacheKey("a")).count == 1)
+        other.disk.repairer.adoptAll()
+        #expect(try other.record("a") == nil)
+        #expect(other.blobs.isEmpty)
+    }
+
     /// The file that waits for its lease keeps its name and its bytes until then.
     @Test func replacementUnderTheOldNameLeavesTheWaitingFileAsItIs() throws {
         let disk = try TestDisk()

@@ -20,6 +20,7 @@ from campaign.damaged_cache import DamagedCache
 from campaign.folder_damage import leftovers, pull_away, race_first, restore_older
 from campaign.index_damage import damage_index
 from campaign.index_mutations import mutate_index
+from campaign.memory_damage import cut_memory
 from campaign.pictures import picture
 from campaign.report import Report
 from campaign.server import drop, fresh
@@ -43,6 +44,7 @@ def main() -> int:
         "older": lambda: restore_older(damaged),
         "away": lambda: pull_away(damaged),
         "cut": lambda: cut(damaged, 3 if short else 60),
+        "memory": lambda: cut_memory(damaged, 20 if short else 120),
         "race": lambda: race_first(damaged, 16, 1 if short else 10),
         "leftovers": lambda: leftovers(damaged, 1000),
     }
