@@ -21,6 +21,7 @@ struct ServerSettings {
     ///   - file: The configuration file that the command line names.
     init(given: [String: String] = [:], file: String? = nil) throws {
         configuration.engine.fit(.own)
+        sources.base = configuration.engine.defaults
         for setting in ServerSetting.accepted {
             if let text = given[setting.name] {
                 try set(setting, text, .flag) { ValidationError("--\(setting.flag) \($0).") }

@@ -24,6 +24,8 @@ public enum SettingSource: String, Sendable, CaseIterable, Comparable {
 /// The settings that every source names, and the settings in force: a plain value.
 public struct SettingSources: Sendable {
     private var layers: [SettingSource: CacheLayer] = [:]
+    /// The settings of a cache where no source names them.
+    package var base = ImageCache.Configuration(folder: "")
 
     /// Makes a value in which no source names a setting.
     public init() {}
@@ -40,7 +42,7 @@ public struct SettingSources: Sendable {
     /// The settings of the cache called `name`, or when `nil` of a cache that no source names. The folder is empty unless
     /// a source names it.
     public func settings(of name: String?) -> ImageCache.Configuration {
-        var settings = ImageCache.Configuration(folder: "")
+        var settings = base
         for (_, layer) in sorted { layer.change(of: name).apply(to: &settings) }
         return settings
     }

@@ -1,4 +1,5 @@
 import ImageEngine
+import Platform
 import TestSupport
 import Testing
 
@@ -39,6 +40,27 @@ import Testing
         #expect(sources.settings(of: "b").disk.purgeRatio == 0.1)
         #expect(sources.settings(of: nil).disk.purgeRatio == 0.1)
         #expect(sources.names == ["a"] && sources.named.keys.elementsEqual(["a"]))
+    }
+
+    @Test(arguments: [true, false])
+    func theMemoryOfAContainerBoundsEachCacheUntilASourceNamesTheSetting(
+        isVersion2: Bool
+    ) {
+        let (groups, file) =
+            isVersion2 ? ("0::/a", "/a/memory.max") : ("4:memory:/a", "/memory/a/memory.limit_in_bytes")
+        var configuration = ServerConfiguration()
+        configuration.engine.fit(MachineLimits(groups: groups) { $0 == file ? "167772160\n" : nil })
+        var sources = SettingSources()
+        sources.base = configuration.engine.defaults
+        sources[.file] = layer(0.3, of: "a")
+        for memory in [sources.configuration(configuration).engine.defaults, sources.settings(of: "a")].map(\.memory) {
+            #expect(memory.costLimit == 20_971_520 && memory.preferredCost <= memory.costLimit)
+        }
+        #expect(sources.settings(of: "a").disk.purgeRatio == 0.3)
+        var change = CacheChange()
+        change.set("memory.totalBytesLimit") { $0.memory.costLimit = 50_000_000 }
+        sources[.configure].general = change
+        #expect(sources.settings(of: "a").memory.costLimit == 50_000_000)
     }
 
     @Test func repeatedChangesOfOneSettingTakeTheSpaceOfOne() {
