@@ -94,10 +94,7 @@ extension DiskStorage {
             }
         }
         for row in rows {
-            if lending.isLent(Lending.File(row)) {
-                state.gone.withLock { _ = $0.leased.insert(row.fileName) }
-                lending.forgetBytes(of: row.number)
-            }
+            if lending.isLent(row.number) { state.gone.withLock { _ = $0.leased.insert(row.fileName) } }
             if try folder.remove(blob: row.fileName) { state.gone.withLock { $0.files[row.fileName] = row.byteCount } }
             try writer.remove(row.number)
         }

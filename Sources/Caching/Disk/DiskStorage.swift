@@ -82,19 +82,13 @@ public final class DiskStorage: Sendable {
     private let syncs = Atomic(false)
     /// Half of the limit: the most bytes that are lent.
     let lentShare = Atomic(0)
-    /// Its stores wait in it until their drafts may be written.
-    let drafts = DraftQueue()
-    /// Held by the thread that takes images out because the disk is full.
-    let spaceMaking = Mutex(())
-    /// The second in which files whose leases had ended were last removed for a store.
-    let leasesEndedAt = Atomic(0)
     /// See ``EvictionPosition``.
     let evictionPosition = Mutex(EvictionPosition())
     /// Runs work that nobody waits for.
     let background: @Sendable (@escaping @Sendable () -> Void) -> Void
     let onClean: @Sendable ([Evictor.Cleaned], CleaningReport.Reason) -> Void
-    /// The space on the disk.
-    let freeSpace: @Sendable () -> StorageFolder.Space?
+    /// The bytes of the file system that are free, and those of all of it.
+    let freeSpace: @Sendable () -> (available: Int, total: Int)?
 
     var evictor: Evictor { Evictor(disk: self) }
     var repairer: Repairer { Repairer(disk: self) }
@@ -109,7 +103,7 @@ public final class DiskStorage: Sendable {
     ///   - onClean: Called with entries that were removed for their age or for the size of the cache; must not wait.
     init(
         _ configuration: Configuration, clock: EngineClock, folder: StorageFolder? = nil, watchesIndex: Bool = false,
-        freeSpace: (@Sendable () -> StorageFolder.Space?)? = nil,
+        freeSpace: (@Sendable () -> (available: Int, total: Int)?)? = nil,
         background: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { startThread($0) },
         onClean: @escaping @Sendable ([Evictor.Cleaned], CleaningReport.Reason) -> Void = { _, _ in }
     ) {
@@ -253,9 +247,8 @@ public final class DiskStorage: Sendable {
 
     /// Keeps the file of an image in place for so many seconds.
     func lend(_ record: ImageRecord, for seconds: Double) {
-        if let number = record.number, let stamp = record.stamp, seconds > 0 {
-            record.isLent = lend(
-                Lending.File(number, modified: stamp.modified, bytes: record.byteCount), for: seconds)
+        if let number = record.number, seconds > 0 {
+            record.isLent = lend(number, for: seconds, bytes: record.byteCount)
         }
     }
 
@@ -266,16 +259,9 @@ public final class DiskStorage: Sendable {
         lentShare.store(share, ordering: .relaxed)
     }
 
-    /// The most bytes of drafts that are written at the same time: an eighth of the limit, or of the bytes that the disk has for
-    /// the tier; 0 for no bound.
-    var draftShare: Int {
-        let share = lentShare.load(ordering: .relaxed)
-        return share > 0 ? max(1, share / 4) : 0
-    }
-
-    /// Lends a file, unless what is lent has used its half of the limit.
-    func lend(_ file: Lending.File, for seconds: Double) -> Bool {
-        lending.lend(file, for: seconds, share: lentShare.load(ordering: .relaxed))
+    /// Lends a file of so many bytes, unless what is lent has used its half of the limit.
+    func lend(_ number: Int64, for seconds: Double, bytes: Int) -> Bool {
+        lending.lend(number, for: seconds, bytes: bytes, share: lentShare.load(ordering: .relaxed))
     }
 
     /// Writes the uses noted so far.

@@ -119,7 +119,7 @@ struct Evictor: Sendable {
             for victim in victims {
                 pass.position = victim.use
                 disk.considerations.add(1, ordering: .relaxed)
-                let rest = pass.lends ? 0 : rest(of: victim)
+                let rest = pass.lends ? 0 : disk.lending.rest(of: victim.number)
                 if rest > 0, pass.isAllLent {
                     disk.evictionPosition.withLock { $0.pass(victim, rest: rest, at: now) }
                 }
@@ -145,7 +145,7 @@ struct Evictor: Sendable {
     ) throws -> [Cleaned] {
         guard limit > 0 else { return [] }
         // A file that is replaced under another name stays if it is lent.
-        let staysOld = old.map { $0.fileName != row.fileName && disk.lending.isLent(Lending.File($0)) } ?? false
+        let staysOld = old.map { $0.fileName != row.fileName && disk.lending.isLent($0.number) } ?? false
         /// The bytes that may be there beside the entry; changes when those go that share its bytes or the old ones.
         func goal() throws -> Int {
             let isStillShared = try isShared && writer.twin(row.content, besides: row.number) != nil
@@ -182,36 +182,22 @@ struct Evictor: Sendable {
     /// With this many bytes above the configured floor, free space is not checked again for files that are written in a row.
     private static let ampleSpace = 64 << 20
 
-    /// The same for the number of files.
-    private static let ampleFiles = 1024
-
-    /// The bytes that stay free on a disk; `configured` if that is not `nil`.
-    func floor(of space: StorageFolder.Space, _ configured: Int?) -> Int {
-        // The index needs room too: a transaction takes some pages of its log.
-        configured ?? max(min(space.total / 100, 256 << 20), min(space.total / 8, 128 << 10))
-    }
-
     /// Keeps the disk from running full: takes images out first, if that is enough.
     ///
     /// - Throws: ``SystemError`` when there would be less space left than configured.
     func keepSpaceFree(for content: DiskStorage.Content, floor configured: Int?) throws {
         // Files that are written in a row are small, and one of them tells that there is room for all.
         guard configured != 0, !Afterwards.hasSeen(disk), let space = disk.freeSpace() else { return }
-        let floor = floor(of: space, configured)
+        // The index needs room too: a transaction takes some pages of its log.
+        let floor = configured ?? max(min(space.total / 100, 256 << 20), min(space.total / 8, 128 << 10))
         let size = StorageFolder.size(of: content)
         let missing = size + floor - space.available
-        guard missing > -Self.ampleSpace || space.files < Self.ampleFiles else {
+        guard missing > -Self.ampleSpace else {
             disk.limitLending(to: .max)
             return Afterwards.noteSeen(disk)
         }
         let known = try disk.index.totals()
-        let bytes = known.bytes + known.lent
-        // Each file may need a folder too.
-        let isShort = space.files < Self.ampleFiles && known.count > 0
-        let roomOfFiles = isShort ? bytes / known.count * (space.files / 2) : .max
-        disk.limitLending(to: bytes + max(0, min(space.available - floor, roomOfFiles)))
-        // Some are left for the index.
-        guard space.files > 4 else { throw SystemError(ENOSPC, "make another file on the disk of", disk.folder.path) }
+        disk.limitLending(to: known.bytes + known.lent + max(0, space.available - floor))
         guard missing > 0 else { return }
         // The log of the index gives its space up before images do.
         disk.index.shrinkLog()
@@ -251,33 +237,14 @@ struct Evictor: Sendable {
 
     // MARK: Entries and files
 
-    /// Removes files whose leases have ended, once a second at most; `false` when there are none.
-    func endLeases(_ writer: IndexWriter) throws -> Bool {
-        let now = disk.clock.boot
-        guard disk.leasesEndedAt.exchange(now, ordering: .relaxed) != now else { return false }
-        let before = try writer.totals().lent
-        _ = try removeDueFiles(64, writer)
-        let left = try writer.totals().lent
-        disk.lending.noteLeft(bytes: left)
-        return left < before
-    }
-
     /// Removes an entry; its file goes later.
     func takeOut(_ entry: IndexUse, _ writer: IndexWriter) throws -> Cleaned? {
         defer { disk.touches.forget(entry.number) }
-        if let row = entry.row {
-            try leave(row, writer)
-            if rest(of: entry) > 0 { disk.lending.forgetBytes(of: row.number) }
-        }
+        if let row = entry.row { try leave(row, writer) }
         try writer.remove(entry.number)
         return entry.row.map {
             Cleaned(hash: $0.name.hex, key: $0.key.isEmpty ? nil : $0.key, bytes: $0.byteCount)
         }
-    }
-
-    /// The rest of the lease of an entry's file, in seconds; 0 for none.
-    private func rest(of entry: IndexUse) -> Int {
-        entry.row.map { disk.lending.rest(of: Lending.File($0)) } ?? disk.lending.rest(of: entry.number)
     }
 
     /// Records that the file of an entry goes: at once, or when its lease ends.
@@ -288,8 +255,8 @@ struct Evictor: Sendable {
     /// Records that a file of the image `number` goes: at once, or when its lease ends.
     func leave(_ fileName: String, of number: Int64, bytes: Int, _ writer: IndexWriter) throws {
         // One whose file is gone leaves nothing.
-        let stamp = FileStamp(path: disk.folder.blob(fileName))
-        let rest = stamp.map { disk.lending.rest(of: Lending.File(number, modified: $0.modified, bytes: bytes)) } ?? 0
+        let isThere = FileStamp(path: disk.folder.blob(fileName)) != nil
+        let rest = isThere ? disk.lending.rest(of: number) : 0
         try writer.leave(fileName, bytes: bytes, until: rest > 0 ? disk.clock.now + rest : 0)
     }
 
@@ -330,13 +297,11 @@ struct Evictor: Sendable {
             let path = disk.folder.blob(file)
             if rename(path, aside) == 0 {
                 if let number = Digest(fileName: file)?.rowNumber, disk.lending.isLent(number),
-                    let stamp = FileStamp(path: aside),
-                    case let rest = disk.lending.rest(
-                        of: Lending.File(number, modified: stamp.modified, bytes: stamp.size)), rest > 0,
                     // If the entry exists, with another file by now, the lease is for that file.
                     try writer.row(number) == nil, rename(aside, path) == 0
                 {
-                    try writer.leave(file, bytes: stamp.size, until: disk.clock.now + rest)
+                    let size = FileStamp(path: path)?.size ?? 0
+                    try writer.leave(file, bytes: size, until: disk.clock.now + disk.lending.rest(of: number))
                     continue
                 }
                 unlink(aside)

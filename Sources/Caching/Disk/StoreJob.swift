@@ -1,12 +1,61 @@
 internal import Glibc
 internal import HTTPSemantics
-internal import ImageErrors
+package import ImageErrors
 internal import Platform
 internal import Synchronization
 
+extension DiskStorage {
+    /// The result of storing an image.
+    struct Stored: Sendable {
+        let record: ImageRecord
+        /// `false` when an image was there that was not to be replaced: then the record is that one's.
+        let isNew: Bool
+        /// The reason why the image is there for its lease only; `nil` when it is an entry.
+        var transience: NotStoredReason?
+    }
+
+    /// Stores an image: writes its bytes here, and leaves the rest to the thread that writes into the index now.
+    ///
+    /// - Parameters:
+    ///   - queue: Runs what others should not wait for.
+    ///   - then: Called once with the record, when the file is at its place and the index knows it. It must not wait, for
+    ///     other stores do.
+    func store(
+        _ content: Content, _ request: StoreRequest, in queue: WorkQueue,
+        then: @escaping @Sendable (Result<Stored, ImageError>) -> Void
+    ) {
+        do throws(ImageError) {
+            let fileExtension = request.fileExtension ?? fileExtension(for: request.key, request.header.format)
+            guard StorageFolder.isExtension(fileExtension) else {
+                throw .storageFailed(
+                    reason: "\"\(fileExtension.excerpt)\" cannot be the extension of a file.",
+                    hint: "Use letters and digits.")
+            }
+            // Another process may store one yet, which shows itself in the transaction.
+            if !request.overwrites, let found = try settle(request.key, lease: request.lease) {
+                return then(.success(Stored(record: found, isNew: false)))
+            }
+            try reporting {
+                try StoreJob(content, request, fileExtension, in: self, queue) { [folder] result in
+                    then(result.mapError { ImageError.storage($0, folder: folder.path) })
+                }.start()
+            }
+        } catch {
+            then(.failure(error))
+        }
+    }
+
+    /// The error of an image that is larger than the whole tier.
+    package static func tooLarge(_ byteCount: Int, _ key: CacheKey) -> ImageError {
+        .limitExceeded(
+            limit: "bytesLimit", reason: "its \(byteCount) bytes are more than the disk tier may hold in all",
+            source: key.key)
+    }
+}
+
 /// One image on its way into the disk tier. Its bytes have been written to a draft, which one transaction of the index names
 /// and enters.
-final class StoreJob: Sendable {
+private final class StoreJob: Sendable {
     typealias Stored = DiskStorage.Stored
     typealias End = @Sendable (Result<Stored, any Error>) -> Void
 
@@ -163,19 +212,16 @@ final class StoreJob: Sendable {
             if let stamp = try FileStamp.existing(oldPath), stamp.modified == old.modified, stamp.size == old.byteCount
             {
                 if !request.overwrites, !disk.isExpired(old) {
-                    let record = disk.record(request.key, old, oldPath, stamp)
-                    record.isLent = lend(old)
-                    return Commit(stored: Stored(record: record, isNew: false))
+                    lend()
+                    return Commit(stored: Stored(record: disk.record(request.key, old, oldPath, stamp), isNew: false))
                 }
                 if isTheSame(row, as: old, at: oldPath) {
                     // Nothing but its age is new: the file stays, and so do the bytes that others share with it.
                     (row.modified, row.allocated, row.content) = (old.modified, old.allocated, old.content)
                     row.fileExtension = old.fileExtension
-                    let isLent = lend(row)
+                    lend()
                     try writer.put(row, metadata: request.metadata)
-                    let record = disk.record(request.key, row, oldPath, stamp)
-                    record.isLent = isLent
-                    return Commit(stored: Stored(record: record, isNew: true))
+                    return Commit(stored: Stored(record: disk.record(request.key, row, oldPath, stamp), isNew: true))
                 }
             }
         }
@@ -195,10 +241,9 @@ final class StoreJob: Sendable {
             _ = try place(at: path, replaces: false, writer)
         }
         // Before others can see the entry, or they might take it out first.
-        let isLent = try lendNew(row, replacing: old, writer)
+        lend()
         try writer.put(row, metadata: request.metadata, isNew: !isThere)
         let record = disk.record(request.key, row, path, draft.stamp)
-        if request.lease > 0 { record.isLent = isLent }
         var commit = Commit(
             stored: Stored(record: record, isNew: true), evicted: evicted, leavesFiles: !evicted.isEmpty)
         if let old, oldPath != path {
@@ -215,19 +260,9 @@ final class StoreJob: Sendable {
             && row.life == old.life && (try? disk.folder.checksum(of: path)) == row.checksum
     }
 
-    /// Lends the path of an entry that comes in to the caller of the store.
-    private func lendNew(_ row: IndexRow, replacing old: IndexRow?, _ writer: IndexWriter) throws -> Bool {
-        let (file, share) = (Lending.File(row), disk.lentShare.load(ordering: .relaxed))
-        let lend = { [disk, request] in
-            disk.lending.lendNew(file, replacing: old?.modified, for: request.lease, share: share)
-        }
-        // Some of what is lent may be so no longer.
-        return try lend() || request.lease > 0 && disk.evictor.endLeases(writer) && lend()
-    }
-
-    /// Lends the path of an entry that is there to the caller of the store.
-    private func lend(_ row: IndexRow) -> Bool {
-        request.lease <= 0 || disk.lend(Lending.File(row), for: request.lease)
+    /// Lends the path of the entry to the caller of the store.
+    private func lend() {
+        if request.lease > 0 { _ = disk.lend(name.rowNumber, for: request.lease, bytes: draft.stamp.size) }
     }
 
     /// The extension for the file, with a number before it as long as files without are lent: a path keeps its bytes as long
@@ -260,6 +295,7 @@ final class StoreJob: Sendable {
 
     /// Ends the store of an image that has been entered.
     private func conclude(_ commit: Commit) {
+        if request.lease > 0 { commit.stored.record.isLent = disk.lending.isLent(name.rowNumber) }
         if commit.stored.isNew {
             disk.lending.noteStore(name.rowNumber)
             if let stamp = commit.stored.record.stamp { disk.noteVerified(stamp) }
@@ -307,9 +343,7 @@ final class StoreJob: Sendable {
             }
             let fileName = try same ?? StorageFolder.fileName(name.hex, freeExtension())
             let path = disk.folder.blob(fileName)
-            // Its bytes count among those of files without entries.
-            let file = Lending.File(name.rowNumber, modified: draft.stamp.modified, bytes: 0)
-            disk.lending.lend(file, for: request.lease, share: 0)
+            disk.lending.lend(name.rowNumber, for: request.lease, bytes: draft.stamp.size, share: 0)
             if let old = try writer.row(name) {
                 if old.fileName != fileName { try disk.evictor.leave(old, writer) }
                 try writer.remove(old.number)
@@ -328,8 +362,7 @@ final class StoreJob: Sendable {
     /// - Throws: `failure` when so much is lent already that the disk would not be bounded.
     private func lendDraft(_ failure: SQLiteDatabase.Failure) throws -> Stored {
         let share = disk.lentShare.load(ordering: .relaxed)
-        let leased = try disk.lending.leasedBytes + disk.folder.bytesLentBeside()
-        if share > 0, leased + draft.stamp.size > share { throw failure }
+        if share > 0, try disk.folder.bytesLentBeside() + draft.stamp.size > share { throw failure }
         let path = try disk.folder.lentPath(fileExtension, for: request.lease)
         guard link(draft.path, path) == 0 || rename(draft.path, path) == 0 else {
             throw SystemError(errno, "name", path)

@@ -134,7 +134,7 @@ enum IndexStatement: Int, CaseIterable {
         case .demote:
             "UPDATE entries SET used = (SELECT max(min(used), -0x4000000000000000) FROM entries) - 1 WHERE id = ?1"
         case .setAnchor: "INSERT OR REPLACE INTO clock(id, boot_number, boot, wall, time) VALUES(1, ?1, ?2, ?3, ?4)"
-        case .state: "SELECT adopting, EXISTS (SELECT 1 FROM lent), lent FROM totals"
+        case .state: "SELECT adopting, EXISTS (SELECT 1 FROM lent) FROM totals"
         case .setUnproven: "UPDATE totals SET unproven_from = ?1, unproven_to = ?2"
         case .lastUse: "SELECT used_at FROM entries ORDER BY used DESC LIMIT 1"
         case .unproven: "SELECT unproven_from, unproven_to FROM totals"

@@ -105,11 +105,8 @@ final class IndexWriter: IndexReading {
             let version = try connection.first(.version) { $0.integer(0) } ?? 0
             wasChanged = seen.map { $0.version == version && $0.mark != before } ?? false
             seen = (before, version)
-            let state = try connection.first(.state) {
-                ($0.integer(0), $0.integer(1) != 0, $0.integer(2))
-            }
+            let state = try connection.first(.state) { ($0.integer(0), $0.integer(1) != 0) }
             mayHaveLeft = state?.1 ?? true
-            if let bytes = state?.2 { lending.noteLeft(bytes: bytes) }
             if state?.0 == IndexSchema.Folder.clearing {
                 try confirm()
                 // Under the lock that every store holds: no new file can be among the old ones.
@@ -340,9 +337,7 @@ final class IndexWriter: IndexReading {
         try forget(file: fileName)
         try connection.run(.leave, fileName, bytes, moment)
         mayHaveLeft = true
-        guard moment > 0 else { return }
-        hasDeparture = true
-        lending.noteLeft(bytes: try totals().lent, rest: moment - clock.now)
+        if moment > 0 { hasDeparture = true }
     }
 
     /// Up to `limit` files whose time has come at `moment`, or is too far away to be true.

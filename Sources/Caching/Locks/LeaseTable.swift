@@ -17,17 +17,11 @@ final class LeaseTable: Sendable {
     private static let storePlaces = 1 << 13
     /// The bytes of what is lent, by the places of the leases.
     private static let sizes = stores + storePlaces * MemoryLayout<UInt32>.size
-    private static let marks = sizes + places * MemoryLayout<UInt16>.size
-    /// Fewer, for only files whose images had another one that is lent are marked. Each set has the mark of the last file and
-    /// that of the one before it.
-    private static let markSets = 1 << 11
-    private static let size = marks + markSets * 2 * MemoryLayout<UInt64>.size
+    private static let size = sizes + places * MemoryLayout<UInt16>.size
     private static let generationPlace = 16
     private static let departurePlace = 64
     private static let countedPlace = 68
     private static let sumPlace = 72
-    private static let leftPlace = 80
-    private static let leftEndPlace = 88
     /// "HLCL", and the version of the layout.
     private static let magic: UInt32 = 0x484C_4C01
 
@@ -70,11 +64,9 @@ final class LeaseTable: Sendable {
         UnsafeMutableRawPointer(number(at: Self.sizes)).assumingMemoryBound(to: UInt16.self)
     }
 
-    private func wide(at offset: Int) -> UnsafeMutablePointer<UInt64> {
-        UnsafeMutableRawPointer(number(at: offset)).assumingMemoryBound(to: UInt64.self)
+    private var sum: UnsafeMutablePointer<UInt64> {
+        UnsafeMutableRawPointer(number(at: Self.sumPlace)).assumingMemoryBound(to: UInt64.self)
     }
-
-    private var sum: UnsafeMutablePointer<UInt64> { wide(at: Self.sumPlace) }
 
     /// Lends the entry `number`.
     ///
@@ -84,29 +76,11 @@ final class LeaseTable: Sendable {
     func lend(_ number: Int64, until moment: Int, bytes: Int, _ times: Range<Int>) {
         let latest = UInt32(clamping: times.upperBound)
         let before = hl_raise(lease(number), UInt32(clamping: moment), latest)
-        let size = allSizes + Self.place(number)
-        let counted = before <= times.lowerBound || before > latest ? 0 : hl_load_size(size)
-        hl_store_size(size, UInt64(bytes))
-        hl_add_wide(sum, UInt64(bytes) &- counted)
+        hl_store_size(allSizes + Self.place(number), UInt64(bytes))
+        if before <= times.lowerBound || before > latest { hl_add_wide(sum, UInt64(bytes)) }
     }
 
-    /// The bytes of the files that stay only for their leases, as the index has them; 0 when the last of these has ended.
-    func leftBytes(at moment: Int) -> Int {
-        Int(hl_load(number(at: Self.leftEndPlace))) > moment ? Int(clamping: hl_load_wide(wide(at: Self.leftPlace))) : 0
-    }
-
-    /// Sets the bytes of these files.
-    func setLeft(bytes: Int) {
-        let (place, bytes) = (wide(at: Self.leftPlace), UInt64(clamping: bytes))
-        if hl_load_wide(place) != bytes { hl_store_wide(place, bytes) }
-    }
-
-    /// Notes that one of these files stays until `moment`.
-    func setLeft(until moment: Int, _ times: Range<Int>) {
-        hl_raise(number(at: Self.leftEndPlace), UInt32(clamping: moment), UInt32(clamping: times.upperBound))
-    }
-
-    /// The bytes of the entries that are lent; summed up once a second, by one of the processes, so that what a
+    /// The bytes of all that is lent, in the cache or not; summed up once a second, by one of the processes, so that what a
     /// lease costs does not depend on how many there are.
     func lentBytes(_ times: Range<Int>) -> Int {
         let now = UInt32(clamping: times.lowerBound)
@@ -116,48 +90,7 @@ final class LeaseTable: Sendable {
                 number(at: Self.header), allSizes, Self.places, now, UInt32(clamping: times.upperBound))
             hl_store_wide(sum, count)
         }
-        // Others may add and subtract while it is summed up.
-        return max(0, Int(truncatingIfNeeded: hl_load_wide(sum)))
-    }
-
-    /// Counts no bytes for the entry `number` any more, as its file has gone or counts elsewhere.
-    func forgetBytes(of number: Int64) {
-        let size = allSizes + Self.place(number)
-        hl_add_wide(sum, 0 &- hl_load_size(size))
-        hl_store_size(size, 0)
-    }
-
-    /// The marks of files that are not lent although their images' leases run: they are those of earlier files.
-    ///
-    /// A mark tells the file and the end of the lease, so it means nothing for other files, and nothing any more when the lease
-    /// is prolonged.
-    private func marks(_ number: Int64) -> UnsafeMutablePointer<UInt64> {
-        wide(at: Self.marks) + Int(UInt64(bitPattern: number) % UInt64(Self.markSets)) * 2
-    }
-
-    private func mark(_ number: Int64, _ modified: Int) -> UInt64 {
-        let file = (UInt64(bitPattern: number) ^ UInt64(bitPattern: Int64(modified))) &* 0x9E37_79B9_7F4A_7C15
-        return (file >> 32) << 32 | UInt64(hl_load(lease(number)))
-    }
-
-    /// Marks a file of the image `number`, by the time of its change, as not lent although a lease runs; `other` is the file
-    /// that it replaces, whose mark stays.
-    func markUnlent(_ number: Int64, _ modified: Int, replacing other: Int?) {
-        let marks = marks(number)
-        let isFirstTaken = other.map { hl_load_wide(marks) == mark(number, $0) } ?? false
-        hl_store_wide(marks + (isFirstTaken ? 1 : 0), mark(number, modified))
-    }
-
-    /// `true` when the file is marked so.
-    func isUnlent(_ number: Int64, _ modified: Int) -> Bool {
-        let (marks, mark) = (marks(number), mark(number, modified))
-        return hl_load_wide(marks) == mark || hl_load_wide(marks + 1) == mark
-    }
-
-    /// Takes the mark of a file away, before it is lent.
-    func unmark(_ number: Int64, _ modified: Int) {
-        let (marks, mark) = (marks(number), mark(number, modified))
-        for place in 0..<2 where hl_load_wide(marks + place) == mark { hl_store_wide(marks + place, 0) }
+        return Int(clamping: hl_load_wide(sum))
     }
 
     /// The end of the lease of the entry `number`; 0 if it never was lent.

@@ -58,94 +58,28 @@ final class Lending: Sendable {
         }
     }
 
-    /// A file of an image.
-    struct File {
-        /// The number of the image.
-        let number: Int64
-        /// The time of the file's last change.
-        let modified: Int
-        let bytes: Int
-
-        init(_ number: Int64, modified: Int, bytes: Int) {
-            (self.number, self.modified, self.bytes) = (number, modified, bytes)
-        }
-
-        init(_ row: IndexRow) { self.init(row.number, modified: row.modified, bytes: row.byteCount) }
-    }
-
-    /// Lends the file of an entry for so many seconds from now; an earlier lease that lasts longer stays.
+    /// Lends the entry `number` for so many seconds from now; an earlier lease that lasts longer stays.
     ///
-    /// - Parameter share: The most bytes that may be lent in all; 0 for no bound. A lease that has begun can be prolonged.
+    /// - Parameters:
+    ///   - bytes: The size of its file.
+    ///   - share: The most bytes that may be lent in all; 0 for no bound. A lease that has begun can be prolonged.
     /// - Returns: `false` when it is not lent, for too much is.
     @discardableResult
-    func lend(_ file: File, for seconds: Double, share: Int) -> Bool {
+    func lend(_ number: Int64, for seconds: Double, bytes: Int, share: Int) -> Bool {
         guard let table else { return false }
-        if share > 0, rest(of: file, table) == 0, bytes(in: table) + file.bytes > share { return false }
-        table.unmark(file.number, file.modified)
-        lend(file, for: seconds, table)
+        let times = clock.boot..<clock.boot + Self.longest + 1
+        if share > 0, rest(table.end(of: number)) == 0, table.lentBytes(times) + bytes > share { return false }
+        // One more, for the seconds are cut off.
+        let count = Int(min(seconds, Double(Self.longest)).rounded(.up)) + 1
+        table.lend(number, until: times.lowerBound + count, bytes: bytes, times)
         return true
     }
 
-    /// Lends a file that becomes that of an entry, as ``lend(_:for:share:)`` does. A lease that runs is that of an earlier file
-    /// of the image, and says nothing about this one.
-    ///
-    /// - Parameters:
-    ///   - seconds: 0 to lend nothing.
-    ///   - old: The time of the last change of the file that it replaces.
-    func lendNew(_ file: File, replacing old: Int?, for seconds: Double, share: Int) -> Bool {
-        guard let table else { return false }
-        if seconds > 0, share == 0 || bytes(in: table) + file.bytes <= share {
-            table.unmark(file.number, file.modified)
-            lend(file, for: seconds, table)
-            return true
-        }
-        if isLent(file.number) {
-            table.markUnlent(file.number, file.modified, replacing: old)
-            // The earlier file counts among those without entries.
-            table.forgetBytes(of: file.number)
-        }
-        return false
-    }
-
-    private func lend(_ file: File, for seconds: Double, _ table: LeaseTable) {
-        // One more, for the seconds are cut off.
-        let count = Int(min(seconds, Double(Self.longest)).rounded(.up)) + 1
-        table.lend(file.number, until: clock.boot + count, bytes: file.bytes, times)
-    }
-
-    private var times: Range<Int> { clock.boot..<clock.boot + Self.longest + 1 }
-
-    private func bytes(in table: LeaseTable) -> Int { table.lentBytes(times) + table.leftBytes(at: clock.boot) }
-
-    /// The bytes of all that is lent, with and without entries.
-    var leasedBytes: Int { table.map { bytes(in: $0) } ?? 0 }
-
-    /// Sets the bytes of the files that stay only for their leases; one that has just been left stays for `rest` seconds.
-    func noteLeft(bytes: Int, rest: Int = 0) {
-        guard let table else { return }
-        table.setLeft(bytes: bytes)
-        if rest > 0 { table.setLeft(until: clock.boot + rest, times) }
-    }
-
-    /// Counts the entry `number`, which is lent, no longer: its file has gone, or stays only for its lease.
-    func forgetBytes(of number: Int64) { table?.forgetBytes(of: number) }
-
-    /// `true` when a file of the image `number` is lent, that of its entry or an earlier one.
+    /// `true` when the entry `number` is lent.
     func isLent(_ number: Int64) -> Bool { rest(of: number) > 0 }
 
-    /// The rest of the lease of any file of the image `number`, in seconds; 0 for none.
+    /// The rest of the lease of the entry `number`, in seconds; 0 for none.
     func rest(of number: Int64) -> Int { rest(table?.end(of: number) ?? 0) }
-
-    /// `true` when the file is lent.
-    func isLent(_ file: File) -> Bool { rest(of: file) > 0 }
-
-    /// The rest of the lease of a file, in seconds; 0 for none.
-    func rest(of file: File) -> Int { table.map { rest(of: file, $0) } ?? 0 }
-
-    private func rest(of file: File, _ table: LeaseTable) -> Int {
-        let rest = rest(table.end(of: file.number))
-        return rest > 0 && table.isUnlent(file.number, file.modified) ? 0 : rest
-    }
 
     private func rest(_ end: Int) -> Int {
         let rest = end - clock.boot
