@@ -232,13 +232,17 @@ void hl_store_size(uint16_t *place, uint64_t size) {
     __atomic_store_n(place, value, __ATOMIC_RELAXED);
 }
 
+uint64_t hl_load_size(const uint16_t *place) {
+    uint16_t size = __atomic_load_n(place, __ATOMIC_RELAXED);
+    return (uint64_t)(size & 0x7FF) << (size >> 11);
+}
+
 uint64_t hl_sum_sizes(const uint32_t *ends, const uint16_t *sizes, size_t count, uint32_t now, uint32_t most) {
     uint64_t sum = 0;
     for (size_t place = 0; place < count; place++) {
         uint32_t end = __atomic_load_n(ends + place, __ATOMIC_RELAXED);
         if (end <= now || end > most) continue;
-        uint16_t size = __atomic_load_n(sizes + place, __ATOMIC_RELAXED);
-        sum += (uint64_t)(size & 0x7FF) << (size >> 11);
+        sum += hl_load_size(sizes + place);
     }
     return sum;
 }

@@ -35,6 +35,10 @@ public final class ImageRecord: Sendable {
     /// The number of its row in the index.
     package var number: Int64? { name?.rowNumber }
     package let checksum: Digest?
+    /// The number before the extension of its file; 0 for none.
+    private let fileNumber: UInt32
+    /// The number of its file's lease; `nil` when the image has no row in the index.
+    var lease: LeaseNumber? { name.map { LeaseNumber($0.rowNumber, fileNumber: fileNumber) } }
     /// `true` when it was fetched with credentials: then only requests with the same are answered with it.
     package let isPersonal: Bool
     /// For an image that is only in memory: the file that the disk had for its key when it came.
@@ -56,8 +60,8 @@ public final class ImageRecord: Sendable {
     package init(
         key: CacheKey, header: ImageHeader, byteCount: Int, path: String?, isLocalFile: Bool = false,
         origin: ImageOrigin = ImageOrigin(), storedAt: Int, life: EntryLife = .forever, expiresAt: Int? = nil,
-        stamp: FileStamp? = nil, checksum: Digest? = nil, name: Digest? = nil, clock: CacheClock? = nil,
-        departures: UInt32 = 0, beside: FileStamp? = nil
+        stamp: FileStamp? = nil, checksum: Digest? = nil, name: Digest? = nil, fileNumber: UInt32 = 0,
+        clock: CacheClock? = nil, departures: UInt32 = 0, beside: FileStamp? = nil
     ) {
         (self.key, self.header, self.byteCount, self.path) = (key, header, byteCount, path)
         var origin = origin
@@ -65,6 +69,7 @@ public final class ImageRecord: Sendable {
         if let url = origin.url, ExactText(url) == ExactText(key.key) { origin.url = key.key }
         (self.isLocalFile, self.origin, self.storedAt, self.life) = (isLocalFile, origin, storedAt, life)
         (self.stamp, self.checksum, self.name, self.clock, self.beside) = (stamp, checksum, name, clock, beside)
+        self.fileNumber = fileNumber
         isPersonal = origin.http.map(HTTPMetadata.isPersonal) ?? false
         expiry = Atomic(expiresAt ?? .max)
         touchedAt = Atomic(storedAt)
@@ -87,7 +92,7 @@ public final class ImageRecord: Sendable {
         return ImageRecord(
             key: key, header: header, byteCount: byteCount, path: path, isLocalFile: isLocalFile, origin: origin,
             storedAt: storedAt, life: new ?? life, expiresAt: expiresAt, stamp: stamp, checksum: checksum,
-            name: name, clock: clock, departures: knownDepartures, beside: beside)
+            name: name, fileNumber: fileNumber, clock: clock, departures: knownDepartures, beside: beside)
     }
 
     /// `false` when its path was to be lent and was not, for what is lent has used its half of the limit.

@@ -26,12 +26,15 @@ import Testing
         var expiresAt: Int?
         var use: Int
         let metadata: String?
+
+        /// The number of the file's lease: each file has one of its own.
+        var lease: Int64? { path.split(separator: "/").last.flatMap { LeaseNumber(fileName: String($0))?.value } }
     }
 
     /// What the folder should hold.
     struct Model {
         var entries: [Name: Entry] = [:]
-        var leases: [Name: Int] = [:]
+        var leases: [Int64: Int] = [:]
         /// Paths handed out: whose they are, what they hold, and until when that is promised.
         var promises: [String: (name: Name, bytes: [UInt8], end: Int)] = [:]
         var uses = 0
@@ -46,8 +49,8 @@ import Testing
         }
 
         mutating func lend(_ name: Name, at now: Int) {
-            guard let entry = entries[name] else { return }
-            leases[name] = max(leases[name] ?? 0, now + 61)
+            guard let entry = entries[name], let lease = entry.lease else { return }
+            leases[lease] = max(leases[lease] ?? 0, now + 61)
             promises[entry.path] = (name, entry.bytes, now + 60)
         }
 
@@ -58,9 +61,9 @@ import Testing
 
         /// Takes the longest unused out until so many bytes are left; not what is lent out.
         mutating func evict(to goal: Int, at now: Int) {
-            for (name, _) in entries.sorted(by: { $0.value.use < $1.value.use }) {
+            for (name, entry) in entries.sorted(by: { $0.value.use < $1.value.use }) {
                 if bytes <= goal { return }
-                if leases[name] ?? 0 <= now { entries[name] = nil }
+                if entry.lease.flatMap({ leases[$0] }) ?? 0 <= now { entries[name] = nil }
             }
         }
 

@@ -135,6 +135,54 @@ import Testing
         #expect(try disk.check().isClean)
     }
 
+    /// What replaces a lent file is lent as long as the half lasts; then it is not, and goes at once when it is replaced.
+    @Test(arguments: [1, 5], [60.0, 0])
+    func rewritingKeysKeepsTheDiskWithinTheLimit(_ keys: Int, _ later: Double) throws {
+        let disk = try TestDisk {
+            $0.bytesLimit = 20_000
+            $0.purgeRatio = 1
+        }
+        var lent: [(path: String, bytes: [UInt8])] = []
+        for number in 1...200 {
+            let bytes = hollowPNG(width: number, count: 1000)
+            let record = try disk.store(bytes, "\(number % keys)") { $0.lease = number <= 20 ? 60 : later }
+            if number <= 10 { #expect(record.isLent) }
+            if number <= 20 || later > 0, record.isLent { lent.append((try #require(record.path), bytes)) }
+            #expect(disk.bytesInBlobs <= 20_000, "\(number)")
+            #expect(try disk.bytes("\(number % keys)") == bytes)
+        }
+        #expect(lent.count == 10)
+        #expect(lent.allSatisfy { content($0.path) == $0.bytes }, "what is lent stays as it is")
+        #expect(disk.blobs.count <= 10 + keys)
+        disk.wait(62)
+        let record = try disk.store(hollowPNG(width: 999, count: 1000), "new") { $0.lease = 60 }
+        #expect(record.isLent)
+        _ = try disk.disk.removeExpired()
+        #expect(disk.blobs.count == keys + 1, "and goes when its leases end")
+        #expect(try disk.check().isClean)
+    }
+
+    /// A file that was stored without a lease, while that of the one before it runs, may be lent when there is room again.
+    @Test(arguments: [60.0, 5]) func fileThatWasNotLentAtFirstStaysOnceItIsLent(_ lease: Double) throws {
+        let disk = try TestDisk { $0.bytesLimit = 4_000 }
+        for key in ["other", "a"] { try disk.store(hollowPNG(width: 1, count: 1000), key) { $0.lease = 60 } }
+        let bytes = hollowPNG(width: 2, count: 1000)
+        #expect(try !disk.store(bytes, "a") { $0.lease = 60 }.isLent)
+        let record = try #require(try disk.record("a"))
+        disk.disk.lend(record, for: lease)
+        #expect(!record.isLent, "as too much is lent")
+        _ = try disk.disk.remove(CacheKey("other"))
+        disk.disk.lend(record, for: lease)
+        #expect(record.isLent)
+        try disk.store(hollowPNG(width: 3, count: 1000), "a") { $0.lease = 60 }
+        try disk.store(hollowPNG(width: 4, count: 1000), "a") { $0.lease = 60 }
+        #expect(content(try #require(record.path)) == bytes)
+        disk.wait(62)
+        try disk.store(hollowPNG(width: 5, count: 1000), "b")
+        _ = try disk.disk.removeExpired()
+        #expect(disk.blobs.count == 2)
+    }
+
     /// Whatever is lent: what an eviction has passed by once it does not look at again.
     @Test(arguments: [100, 2000]) func aStoreAtTheLimitLooksAtFewEntriesHoweverManyAreLent(_ count: Int) throws {
         let disk = try TestDisk {
@@ -239,7 +287,51 @@ import Testing
         #expect(try disk.disk.totals().bytes == 3000)
     }
 
+    /// Drafts are on the disk too, however many stores come while another process holds the index.
+    @Test func draftsTakeNoMoreThanAnEighthOfTheLimitBesideTheImages() async throws {
+        let disk = try TestDisk { $0.bytesLimit = 20_000 }
+        try disk.store(hollowPNG(width: 1, count: 1000), "0")
+        let holder = try SQLiteDatabase(path: disk.index, creates: false, waitsUntil: .max)
+        try holder.execute("BEGIN IMMEDIATE")
+        let stored = Atomic(0)
+        func begin(_ number: Int, count: Int) throws {
+            let bytes = hollowPNG(width: 1 + number, count: count)
+            let header = try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
+            var request = StoreRequest(key: CacheKey("\(number)"), header: header)
+            request.patience = 1000
+            startThread { [request] in
+                disk.disk.store(.bytes(bytes), request, in: WorkQueue { work in startThread { work() } }) { result in
+                    if case .success = result { stored.add(1, ordering: .relaxed) }
+                }
+            }
+        }
+        for number in 1...19 { try begin(number, count: 1000) }
+        try await eventually("two are written") { disk.disk.drafts.waitingCount == 17 }
+        // Larger than the eighth: it has its turn too.
+        try begin(20, count: 5000)
+        try await eventually("it waits") { disk.disk.drafts.waitingCount == 18 }
+        #expect(disk.partials.count == 2)
+        try holder.execute("ROLLBACK")
+        try await eventually("all are stored") { stored.load(ordering: .relaxed) == 20 }
+        try await eventually("no draft is left") { disk.partials.isEmpty && !disk.disk.drafts.isBusy }
+        #expect(try disk.record("20") != nil)
+    }
+
     // MARK: Free space
+
+    /// Half of the files may be lent, and the others make room.
+    @Test func imagesMakeRoomOnADiskThatHasNoRoomForMoreFiles() throws {
+        let disk = try TestDisk(size: 1 << 30, files: 60) { $0.freeSpaceFloor = nil }
+        var paths: [String] = []
+        for number in 1...300 {
+            let record = try disk.store(hollowPNG(width: number, count: 1000), "\(number)") { $0.lease = 60 }
+            if record.isLent { paths.append(try #require(record.path)) }
+        }
+        #expect(try disk.record("300") != nil)
+        #expect((10...30).contains(paths.count) && paths.allSatisfy { content($0) != nil }, "\(paths.count)")
+        #expect(disk.blobs.count < 60)
+        #expect(try disk.check().isClean)
+    }
 
     @Test func nothingIsStoredWhenTheDiskWouldRunFull() throws {
         let disk = try TestDisk { $0.freeSpaceFloor = nil }

@@ -272,6 +272,33 @@ import Testing
         #expect(try disk.check().isClean)
     }
 
+    /// Otherwise one lease would keep all files of its image, and the bytes of only one of them would count.
+    @Test func eachFileOfAnImageHasALeaseOfItsOwn() throws {
+        let disk = try TestDisk()
+        let lent = try ["png", "img", "png"].enumerated().map { number, fileExtension in
+            let bytes = hollowPNG(width: 1 + number, count: 1000)
+            let record = try disk.store(bytes, "a", fileExtension: fileExtension) { $0.lease = 60 }
+            return (path: try #require(record.path), bytes: bytes)
+        }
+        #expect(disk.disk.lending.lentBytes == 3000)
+        let path = try #require(try disk.store(hollowPNG(width: 4, count: 1000), "a", fileExtension: "png").path)
+        try disk.store(hollowPNG(width: 5, count: 1000), "a", fileExtension: "png")
+        #expect(content(path) == hollowPNG(width: 5, count: 1000), "what is not lent is replaced in its place")
+        try disk.disk.evictor.evict(to: 0)
+        #expect(content(path) == nil)
+        #expect(lent.allSatisfy { content($0.path) == $0.bytes })
+        #expect(try disk.disk.remove(CacheKey("a")).leased == 3)
+        #expect(disk.disk.lending.lentBytes == 0 && disk.blobs.isEmpty)
+    }
+
+    @Test func clearingLeavesNothingThatCountsAsLent() throws {
+        let disk = try TestDisk { $0.bytesLimit = 4000 }
+        for number in 1...2 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") { $0.lease = 60 } }
+        _ = try disk.disk.removeAll()
+        #expect(try disk.store(picture, "3") { $0.lease = 60 }.isLent)
+        #expect(disk.disk.lending.lentBytes == 1000)
+    }
+
     @Test func clearingTakesLentFilesAndSaysHowMany() throws {
         let disk = try TestDisk()
         for number in 1...5 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }

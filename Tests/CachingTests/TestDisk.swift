@@ -10,7 +10,7 @@ import TestSupport
 
 /// A disk tier in a folder of its own, with clocks that the test moves.
 ///
-/// With a `size`, it is as if nothing but its images were on a disk of so many bytes.
+/// With a `size`, it is as if nothing but its images were on a disk of so many bytes, which has room for so many `files`.
 final class TestDisk: Sendable {
     let folder: TemporaryFolder
     /// The clock of the machine: it goes on evenly as long as the machine runs.
@@ -27,7 +27,7 @@ final class TestDisk: Sendable {
     init(
         folder: TemporaryFolder? = nil, clock: ManualClock = ManualClock(seconds: 1_800_000_000),
         wall: ManualClock? = nil, bootNumber: Int = 1,
-        size: Int? = nil,
+        size: Int? = nil, files: Int = .max,
         _ configure: (inout DiskStorage.Configuration) -> Void = { _ in }
     ) throws {
         let folder = try folder ?? TemporaryFolder()
@@ -40,8 +40,14 @@ final class TestDisk: Sendable {
         self.reports = reports
         var configuration = DiskStorage.Configuration(folder: folder.path + "/cache")
         configure(&configuration)
-        var freeSpace: (@Sendable () -> (available: Int, total: Int)?)?
-        if let size { freeSpace = { (available: size - Self.bytesInBlobs(folder), total: size) } }
+        var freeSpace: (@Sendable () -> StorageFolder.Space?)?
+        if let size {
+            freeSpace = {
+                StorageFolder.Space(
+                    available: size - Self.bytesInBlobs(folder), total: size,
+                    files: files - folder.files.count { $0.contains("/blobs/") })
+            }
+        }
         // Work that nobody waits for is done at once, so that tests see its end.
         disk = DiskStorage(
             configuration,
@@ -167,7 +173,7 @@ extension DiskStorage {
     }
 
     func lendWithoutBound(_ record: ImageRecord, for seconds: Double) {
-        guard let number = record.number else { return }
-        lending.lend(number, for: seconds, bytes: record.byteCount, share: 0)
+        guard let file = record.lease else { return }
+        lending.lend(file, for: seconds, bytes: record.byteCount, share: 0)
     }
 }

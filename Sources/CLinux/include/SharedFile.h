@@ -65,6 +65,8 @@ uint32_t hl_raise(uint32_t *place, uint32_t value, uint32_t most);
 
 /// Stores a count of bytes in two, rounded up by a thousandth at most.
 void hl_store_size(uint16_t *place, uint64_t size);
+/// The count that is stored so.
+uint64_t hl_load_size(const uint16_t *place);
 /// The sum of the sizes in `sizes` whose ends in `ends` come after `now`, and not after `most`; of `count` each. Takes
 /// some microseconds for ten thousands.
 uint64_t hl_sum_sizes(const uint32_t *ends, const uint16_t *sizes, size_t count, uint32_t now, uint32_t most);

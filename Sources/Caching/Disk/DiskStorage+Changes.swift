@@ -71,7 +71,7 @@ extension DiskStorage {
         let key = entries.key
         for name in key.names {
             guard let row = try index.row(name.rowNumber), row.name == name, row.isEntry(of: key) else { continue }
-            if try folder.remove(blob: row.fileName) { state.gone.withLock { $0.files[row.fileName] = row.byteCount } }
+            if try remove(blob: row.fileName) { state.gone.withLock { $0.files[row.fileName] = row.byteCount } }
         }
         do {
             return try index.write { [self] writer in try remove(entries, writer, state) }
@@ -79,6 +79,12 @@ extension DiskStorage {
             // An entry without a file is a miss.
             return state.removal
         }
+    }
+
+    private func remove(blob fileName: String) throws -> Bool {
+        guard try folder.remove(blob: fileName) else { return false }
+        LeaseNumber(fileName: fileName).map(lending.forgetBytes)
+        return true
     }
 
     private func remove(_ entries: EntrySelection, _ writer: IndexWriter, _ state: RemovalState) throws -> Removal {
@@ -94,14 +100,14 @@ extension DiskStorage {
             }
         }
         for row in rows {
-            if lending.isLent(row.number) { state.gone.withLock { _ = $0.leased.insert(row.fileName) } }
-            if try folder.remove(blob: row.fileName) { state.gone.withLock { $0.files[row.fileName] = row.byteCount } }
+            if lending.isLent(row.lease) { state.gone.withLock { _ = $0.leased.insert(row.fileName) } }
+            if try remove(blob: row.fileName) { state.gone.withLock { $0.files[row.fileName] = row.byteCount } }
             try writer.remove(row.number)
         }
         for name in names + rows.map(\.name).filter({ !names.contains($0) }) {
             // An index that is begun anew does not know what was kept for leases.
             for file in try writer.isAdopting ? folder.blobs(of: name) : writer.files(of: name.hex) {
-                if try folder.remove(blob: file) { state.gone.withLock { _ = $0.leased.insert(file) } }
+                if try remove(blob: file) { state.gone.withLock { _ = $0.leased.insert(file) } }
                 try writer.forget(file: file)
             }
         }
@@ -123,6 +129,7 @@ extension DiskStorage {
                 var leased = totals.lent > 0 ? try writer.lentCount(at: self.clock.now) : 0
                 if self.lending.hasLeases { leased += try writer.count(where: self.lending.isLent) }
                 try writer.removeAll()
+                self.lending.forgetBytes()
                 return Removal(count: totals.count, bytes: totals.bytes, leased: leased)
             }
             // The files go as the next transaction begins, whichever process begins it.

@@ -68,7 +68,7 @@ extension DiskStorage {
             // A use that has not been written yet may have given it more time.
             if isExpired(row), let touch = touches.touch(of: row) { row.expiresAt = touch.expiresAt }
             if isExpired(row), !evenExpired { return .missing }
-            let isLent = lease > 0 ? lend(row.number, for: lease, bytes: row.byteCount) : nil
+            let isLent = lease > 0 ? lend(row.lease, for: lease, bytes: row.byteCount) : nil
             let path = folder.blob(row.fileName)
             // A file that cannot be looked at is an error, and no reason to forget it.
             guard let stamp = try FileStamp.existing(path), stamp.modified == row.modified,

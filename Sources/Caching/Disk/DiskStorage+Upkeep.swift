@@ -169,7 +169,7 @@ extension DiskStorage {
 
     private func details(_ details: IndexDetails, sharers: Int?) -> EntryDetails {
         let row = details.row
-        let rest = lending.rest(of: row.number)
+        let rest = lending.rest(of: row.lease)
         let key = CacheKey(row.key, indexedIdentifier: row.identifier)
         return EntryDetails(
             key: row.key.isEmpty ? nil : row.key, processorIdentifier: key.identifier, partition: key.partition,

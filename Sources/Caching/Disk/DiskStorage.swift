@@ -82,13 +82,17 @@ public final class DiskStorage: Sendable {
     private let syncs = Atomic(false)
     /// Half of the limit: the most bytes that are lent.
     let lentShare = Atomic(0)
+    /// Its stores wait in it until their drafts may be written.
+    let drafts = DraftQueue()
+    /// Held by the thread that takes images out because the disk is full.
+    let spaceMaking = Mutex(())
     /// See ``EvictionPosition``.
     let evictionPosition = Mutex(EvictionPosition())
     /// Runs work that nobody waits for.
     let background: @Sendable (@escaping @Sendable () -> Void) -> Void
     let onClean: @Sendable ([Evictor.Cleaned], CleaningReport.Reason) -> Void
-    /// The bytes of the file system that are free, and those of all of it.
-    let freeSpace: @Sendable () -> (available: Int, total: Int)?
+    /// The space on the disk.
+    let freeSpace: @Sendable () -> StorageFolder.Space?
 
     var evictor: Evictor { Evictor(disk: self) }
     var repairer: Repairer { Repairer(disk: self) }
@@ -103,7 +107,7 @@ public final class DiskStorage: Sendable {
     ///   - onClean: Called with entries that were removed for their age or for the size of the cache; must not wait.
     init(
         _ configuration: Configuration, clock: EngineClock, folder: StorageFolder? = nil, watchesIndex: Bool = false,
-        freeSpace: (@Sendable () -> (available: Int, total: Int)?)? = nil,
+        freeSpace: (@Sendable () -> StorageFolder.Space?)? = nil,
         background: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { startThread($0) },
         onClean: @escaping @Sendable ([Evictor.Cleaned], CleaningReport.Reason) -> Void = { _, _ in }
     ) {
@@ -188,7 +192,7 @@ public final class DiskStorage: Sendable {
         ImageRecord(
             key: key, header: row.header, byteCount: row.byteCount, path: path, origin: row.origin,
             storedAt: row.storedAt, life: row.life, expiresAt: row.expiresAt, stamp: stamp,
-            checksum: row.checksum, name: row.name, clock: clock, departures: departures)
+            checksum: row.checksum, name: row.name, fileNumber: row.fileNumber, clock: clock, departures: departures)
     }
 
     /// The life of an entry that is stored or confirmed now; as the storage's own setting says when `nil`.
@@ -247,8 +251,8 @@ public final class DiskStorage: Sendable {
 
     /// Keeps the file of an image in place for so many seconds.
     func lend(_ record: ImageRecord, for seconds: Double) {
-        if let number = record.number, seconds > 0 {
-            record.isLent = lend(number, for: seconds, bytes: record.byteCount)
+        if let file = record.lease, seconds > 0 {
+            record.isLent = lend(file, for: seconds, bytes: record.byteCount)
         }
     }
 
@@ -259,9 +263,16 @@ public final class DiskStorage: Sendable {
         lentShare.store(share, ordering: .relaxed)
     }
 
+    /// The most bytes of drafts that are written at the same time: an eighth of the limit, or of the bytes that the disk has for
+    /// the tier; 0 for no bound.
+    var draftShare: Int {
+        let share = lentShare.load(ordering: .relaxed)
+        return share > 0 ? max(1, share / 4) : 0
+    }
+
     /// Lends a file of so many bytes, unless what is lent has used its half of the limit.
-    func lend(_ number: Int64, for seconds: Double, bytes: Int) -> Bool {
-        lending.lend(number, for: seconds, bytes: bytes, share: lentShare.load(ordering: .relaxed))
+    func lend(_ file: LeaseNumber, for seconds: Double, bytes: Int) -> Bool {
+        lending.lend(file, for: seconds, bytes: bytes, share: lentShare.load(ordering: .relaxed))
     }
 
     /// Writes the uses noted so far.

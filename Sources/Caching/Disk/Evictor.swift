@@ -119,7 +119,7 @@ struct Evictor: Sendable {
             for victim in victims {
                 pass.position = victim.use
                 disk.considerations.add(1, ordering: .relaxed)
-                let rest = pass.lends ? 0 : disk.lending.rest(of: victim.number)
+                let rest = pass.lends ? 0 : victim.row.map { disk.lending.rest(of: $0.lease) } ?? 0
                 if rest > 0, pass.isAllLent {
                     disk.evictionPosition.withLock { $0.pass(victim, rest: rest, at: now) }
                 }
@@ -145,7 +145,7 @@ struct Evictor: Sendable {
     ) throws -> [Cleaned] {
         guard limit > 0 else { return [] }
         // A file that is replaced under another name stays if it is lent.
-        let staysOld = old.map { $0.fileName != row.fileName && disk.lending.isLent($0.number) } ?? false
+        let staysOld = old.map { $0.fileName != row.fileName && disk.lending.isLent($0.lease) } ?? false
         /// The bytes that may be there beside the entry; changes when those go that share its bytes or the old ones.
         func goal() throws -> Int {
             let isStillShared = try isShared && writer.twin(row.content, besides: row.number) != nil
@@ -182,22 +182,36 @@ struct Evictor: Sendable {
     /// With this many bytes above the configured floor, free space is not checked again for files that are written in a row.
     private static let ampleSpace = 64 << 20
 
+    /// The same for the number of files.
+    private static let ampleFiles = 1024
+
+    /// The bytes that stay free on a disk; `configured` if that is not `nil`.
+    func floor(of space: StorageFolder.Space, _ configured: Int?) -> Int {
+        // The index needs room too: a transaction takes some pages of its log.
+        configured ?? max(min(space.total / 100, 256 << 20), min(space.total / 8, 128 << 10))
+    }
+
     /// Keeps the disk from running full: takes images out first, if that is enough.
     ///
     /// - Throws: ``SystemError`` when there would be less space left than configured.
     func keepSpaceFree(for content: DiskStorage.Content, floor configured: Int?) throws {
         // Files that are written in a row are small, and one of them tells that there is room for all.
         guard configured != 0, !Afterwards.hasSeen(disk), let space = disk.freeSpace() else { return }
-        // The index needs room too: a transaction takes some pages of its log.
-        let floor = configured ?? max(min(space.total / 100, 256 << 20), min(space.total / 8, 128 << 10))
+        let floor = floor(of: space, configured)
         let size = StorageFolder.size(of: content)
         let missing = size + floor - space.available
-        guard missing > -Self.ampleSpace else {
+        guard missing > -Self.ampleSpace || space.files < Self.ampleFiles else {
             disk.limitLending(to: .max)
             return Afterwards.noteSeen(disk)
         }
         let known = try disk.index.totals()
-        disk.limitLending(to: known.bytes + known.lent + max(0, space.available - floor))
+        let bytes = known.bytes + known.lent
+        // Each file may need a folder too.
+        let isShort = space.files < Self.ampleFiles && known.count > 0
+        let roomOfFiles = isShort ? bytes / known.count * (space.files / 2) : .max
+        disk.limitLending(to: bytes + max(0, min(space.available - floor, roomOfFiles)))
+        // Some are left for the index.
+        guard space.files > 4 else { throw SystemError(ENOSPC, "make another file on the disk of", disk.folder.path) }
         guard missing > 0 else { return }
         // The log of the index gives its space up before images do.
         disk.index.shrinkLog()
@@ -249,14 +263,14 @@ struct Evictor: Sendable {
 
     /// Records that the file of an entry goes: at once, or when its lease ends.
     func leave(_ row: IndexRow, _ writer: IndexWriter) throws {
-        try leave(row.fileName, of: row.number, bytes: row.byteCount, writer)
+        try leave(row.fileName, bytes: row.byteCount, writer)
     }
 
-    /// Records that a file of the image `number` goes: at once, or when its lease ends.
-    func leave(_ fileName: String, of number: Int64, bytes: Int, _ writer: IndexWriter) throws {
+    /// Records that a file goes: at once, or when its lease ends.
+    func leave(_ fileName: String, bytes: Int, _ writer: IndexWriter) throws {
         // One whose file is gone leaves nothing.
         let isThere = FileStamp(path: disk.folder.blob(fileName)) != nil
-        let rest = isThere ? disk.lending.rest(of: number) : 0
+        let rest = isThere ? LeaseNumber(fileName: fileName).map(disk.lending.rest) ?? 0 : 0
         try writer.leave(fileName, bytes: bytes, until: rest > 0 ? disk.clock.now + rest : 0)
     }
 
@@ -296,12 +310,10 @@ struct Evictor: Sendable {
         for file in files {
             let path = disk.folder.blob(file)
             if rename(path, aside) == 0 {
-                if let number = Digest(fileName: file)?.rowNumber, disk.lending.isLent(number),
-                    // If the entry exists, with another file by now, the lease is for that file.
-                    try writer.row(number) == nil, rename(aside, path) == 0
-                {
+                let rest = LeaseNumber(fileName: file).map(disk.lending.rest) ?? 0
+                if rest > 0, rename(aside, path) == 0 {
                     let size = FileStamp(path: path)?.size ?? 0
-                    try writer.leave(file, bytes: size, until: disk.clock.now + disk.lending.rest(of: number))
+                    try writer.leave(file, bytes: size, until: disk.clock.now + rest)
                     continue
                 }
                 unlink(aside)

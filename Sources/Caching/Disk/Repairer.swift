@@ -239,7 +239,7 @@ struct Repairer: Sendable {
     /// Notes a file that was replaced by that of an entry, which an index that was lost does not know: it may be lent.
     func leave(_ fileName: String, besides entry: IndexRow, _ writer: IndexWriter) throws {
         guard entry.fileName != fileName, let stamp = try FileStamp.existing(disk.folder.blob(fileName)) else { return }
-        try disk.evictor.leave(fileName, of: entry.number, bytes: stamp.size, writer)
+        try disk.evictor.leave(fileName, bytes: stamp.size, writer)
     }
 
     private func adoptFile(_ fileName: String, _ writer: IndexWriter) throws {

@@ -141,12 +141,22 @@ extension StorageFolder {
     var hasBlobs: Bool { get throws { try !shards.isEmpty } }
 
     /// The bytes that the file system of the folder can still take, and its size; `nil` if it does not tell.
-    var freeSpace: (available: Int, total: Int)? {
+    var freeSpace: Space? {
         var status = statvfs()
         guard statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
         func bytes(_ blocks: fsblkcnt_t) -> Int {
             Int(clamping: blocks).multipliedReportingOverflow(by: Int(clamping: status.f_frsize)).partialValue
         }
-        return (bytes(status.f_bavail), bytes(status.f_blocks))
+        // Some file systems have no bound for files.
+        let files = status.f_files > 0 ? Int(clamping: status.f_favail) : .max
+        return Space(available: bytes(status.f_bavail), total: bytes(status.f_blocks), files: files)
+    }
+
+    /// The space of a file system.
+    struct Space: Sendable {
+        /// The bytes that are free, and all.
+        let available, total: Int
+        /// The number of files that can be made yet.
+        var files = Int.max
     }
 }

@@ -1,61 +1,12 @@
 internal import Glibc
 internal import HTTPSemantics
-package import ImageErrors
+internal import ImageErrors
 internal import Platform
 internal import Synchronization
 
-extension DiskStorage {
-    /// The result of storing an image.
-    struct Stored: Sendable {
-        let record: ImageRecord
-        /// `false` when an image was there that was not to be replaced: then the record is that one's.
-        let isNew: Bool
-        /// The reason why the image is there for its lease only; `nil` when it is an entry.
-        var transience: NotStoredReason?
-    }
-
-    /// Stores an image: writes its bytes here, and leaves the rest to the thread that writes into the index now.
-    ///
-    /// - Parameters:
-    ///   - queue: Runs what others should not wait for.
-    ///   - then: Called once with the record, when the file is at its place and the index knows it. It must not wait, for
-    ///     other stores do.
-    func store(
-        _ content: Content, _ request: StoreRequest, in queue: WorkQueue,
-        then: @escaping @Sendable (Result<Stored, ImageError>) -> Void
-    ) {
-        do throws(ImageError) {
-            let fileExtension = request.fileExtension ?? fileExtension(for: request.key, request.header.format)
-            guard StorageFolder.isExtension(fileExtension) else {
-                throw .storageFailed(
-                    reason: "\"\(fileExtension.excerpt)\" cannot be the extension of a file.",
-                    hint: "Use letters and digits.")
-            }
-            // Another process may store one yet, which shows itself in the transaction.
-            if !request.overwrites, let found = try settle(request.key, lease: request.lease) {
-                return then(.success(Stored(record: found, isNew: false)))
-            }
-            try reporting {
-                try StoreJob(content, request, fileExtension, in: self, queue) { [folder] result in
-                    then(result.mapError { ImageError.storage($0, folder: folder.path) })
-                }.start()
-            }
-        } catch {
-            then(.failure(error))
-        }
-    }
-
-    /// The error of an image that is larger than the whole tier.
-    package static func tooLarge(_ byteCount: Int, _ key: CacheKey) -> ImageError {
-        .limitExceeded(
-            limit: "bytesLimit", reason: "its \(byteCount) bytes are more than the disk tier may hold in all",
-            source: key.key)
-    }
-}
-
 /// One image on its way into the disk tier. Its bytes have been written to a draft, which one transaction of the index names
 /// and enters.
-private final class StoreJob: Sendable {
+final class StoreJob: Sendable {
     typealias Stored = DiskStorage.Stored
     typealias End = @Sendable (Result<Stored, any Error>) -> Void
 
@@ -189,7 +140,7 @@ private final class StoreJob: Sendable {
         let life = disk.life(request.expiration)
         var row = IndexRow(
             name: name, key: request.key.indexed, identifier: request.key.indexedIdentifier,
-            fileExtension: try freeExtension(), header: request.header, byteCount: draft.stamp.size,
+            fileExtension: try freeExtension(writer), header: request.header, byteCount: draft.stamp.size,
             allocated: draft.stamp.allocated,
             checksum: draft.checksum, origin: request.origin, storedAt: now, expiresAt: life.end(from: now),
             life: life, modified: draft.stamp.modified, content: draft.checksum.rowNumber)
@@ -212,16 +163,19 @@ private final class StoreJob: Sendable {
             if let stamp = try FileStamp.existing(oldPath), stamp.modified == old.modified, stamp.size == old.byteCount
             {
                 if !request.overwrites, !disk.isExpired(old) {
-                    lend()
-                    return Commit(stored: Stored(record: disk.record(request.key, old, oldPath, stamp), isNew: false))
+                    let record = disk.record(request.key, old, oldPath, stamp)
+                    record.isLent = lend(old)
+                    return Commit(stored: Stored(record: record, isNew: false))
                 }
                 if isTheSame(row, as: old, at: oldPath) {
                     // Nothing but its age is new: the file stays, and so do the bytes that others share with it.
                     (row.modified, row.allocated, row.content) = (old.modified, old.allocated, old.content)
                     row.fileExtension = old.fileExtension
-                    lend()
+                    let isLent = lend(row)
                     try writer.put(row, metadata: request.metadata)
-                    return Commit(stored: Stored(record: disk.record(request.key, row, oldPath, stamp), isNew: true))
+                    let record = disk.record(request.key, row, oldPath, stamp)
+                    record.isLent = isLent
+                    return Commit(stored: Stored(record: record, isNew: true))
                 }
             }
         }
@@ -233,17 +187,18 @@ private final class StoreJob: Sendable {
             for: row, isShared: isShared, replacing: old, limit: configuration.bytesLimit, writer)
         var path = disk.folder.blob(row.fileName)
         let placed = try place(at: path, replaces: oldPath == path, writer)
-        if oldPath == path, disk.lending.isLent(row.number) {
+        if oldPath == path, disk.lending.isLent(row.lease) {
             // Lent while its file was replaced: whoever comes later sees the new one.
             disk.folder.takeBack(placed, draft, from: path)
-            row.fileExtension = try freeExtension()
+            row.fileExtension = try freeExtension(writer)
             path = disk.folder.blob(row.fileName)
             _ = try place(at: path, replaces: false, writer)
         }
         // Before others can see the entry, or they might take it out first.
-        lend()
+        let isLent = lend(row)
         try writer.put(row, metadata: request.metadata, isNew: !isThere)
         let record = disk.record(request.key, row, path, draft.stamp)
+        record.isLent = isLent
         var commit = Commit(
             stored: Stored(record: record, isNew: true), evicted: evicted, leavesFiles: !evicted.isEmpty)
         if let old, oldPath != path {
@@ -260,22 +215,29 @@ private final class StoreJob: Sendable {
             && row.life == old.life && (try? disk.folder.checksum(of: path)) == row.checksum
     }
 
-    /// Lends the path of the entry to the caller of the store.
-    private func lend() {
-        if request.lease > 0 { _ = disk.lend(name.rowNumber, for: request.lease, bytes: draft.stamp.size) }
+    /// Lends the path of an entry to the caller of the store; `false` when too much is lent.
+    private func lend(_ row: IndexRow) -> Bool {
+        request.lease <= 0 || disk.lend(row.lease, for: request.lease, bytes: row.byteCount)
     }
 
     /// The extension for the file, with a number before it as long as files without are lent: a path keeps its bytes as long
     /// as its lease lasts. Asked before the entry is lent to the caller of the store.
-    private func freeExtension() throws -> String {
-        var (free, number) = (fileExtension, 1)
-        while disk.lending.isLent(name.rowNumber),
-            try FileStamp.existing(disk.folder.blob(name.hex, free)) != nil
-        {
+    private func freeExtension(_ writer: IndexWriter) throws -> String {
+        var (free, number) = (fileExtension, UInt32(1))
+        var lease = LeaseNumber(name.rowNumber, fileNumber: LeaseNumber.fileNumber(in: free))
+        while disk.lending.isLent(lease), try isTaken(lease, by: free, writer) {
             number += 1
             free = fileExtension.isEmpty ? "\(number)" : "\(number).\(fileExtension)"
+            lease = LeaseNumber(name.rowNumber, fileNumber: number)
         }
         return free
+    }
+
+    /// `true` when the lease is that of a file which is there: with this extension, or with that of another format.
+    private func isTaken(_ lease: LeaseNumber, by fileExtension: String, _ writer: IndexWriter) throws -> Bool {
+        if try FileStamp.existing(disk.folder.blob(name.hex, fileExtension)) != nil { return true }
+        let files = try [writer.row(name)?.fileName].compactMap(\.self) + writer.files(of: name.hex)
+        return files.contains { LeaseNumber(fileName: $0) == lease }
     }
 
     /// `true` when an entry has the extension of this one, whichever number stands before it.
@@ -295,7 +257,6 @@ private final class StoreJob: Sendable {
 
     /// Ends the store of an image that has been entered.
     private func conclude(_ commit: Commit) {
-        if request.lease > 0 { commit.stored.record.isLent = disk.lending.isLent(name.rowNumber) }
         if commit.stored.isNew {
             disk.lending.noteStore(name.rowNumber)
             if let stamp = commit.stored.record.stamp { disk.noteVerified(stamp) }
@@ -341,16 +302,17 @@ private final class StoreJob: Sendable {
             if try same == nil && writer.totals().lent > disk.lentShare.load(ordering: .relaxed) {
                 throw DiskStorage.tooLarge(draft.stamp.size, request.key)
             }
-            let fileName = try same ?? StorageFolder.fileName(name.hex, freeExtension())
+            let fileName = try same ?? StorageFolder.fileName(name.hex, freeExtension(writer))
             let path = disk.folder.blob(fileName)
-            disk.lending.lend(name.rowNumber, for: request.lease, bytes: draft.stamp.size, share: 0)
+            let lease = LeaseNumber(fileName: fileName)
+            if let lease { disk.lending.lend(lease, for: request.lease, bytes: draft.stamp.size, share: 0) }
             if let old = try writer.row(name) {
                 if old.fileName != fileName { try disk.evictor.leave(old, writer) }
                 try writer.remove(old.number)
             }
             if same == nil { _ = try place(at: path, replaces: FileStamp(path: path) != nil, writer) }
-            try writer.leave(
-                fileName, bytes: draft.stamp.size, until: disk.clock.now + disk.lending.rest(of: name.rowNumber))
+            let rest = lease.map(disk.lending.rest) ?? 0
+            try writer.leave(fileName, bytes: draft.stamp.size, until: disk.clock.now + rest)
             return path
         }
         return transient(at: path, .tooLarge)
@@ -362,7 +324,8 @@ private final class StoreJob: Sendable {
     /// - Throws: `failure` when so much is lent already that the disk would not be bounded.
     private func lendDraft(_ failure: SQLiteDatabase.Failure) throws -> Stored {
         let share = disk.lentShare.load(ordering: .relaxed)
-        if share > 0, try disk.folder.bytesLentBeside() + draft.stamp.size > share { throw failure }
+        let leased = try disk.lending.lentBytes + disk.folder.bytesLentBeside()
+        if share > 0, leased + draft.stamp.size > share { throw failure }
         let path = try disk.folder.lentPath(fileExtension, for: request.lease)
         guard link(draft.path, path) == 0 || rename(draft.path, path) == 0 else {
             throw SystemError(errno, "name", path)

@@ -243,7 +243,7 @@ struct Verifier {
             let fileExtension = fileName.contains(".") ? String(fileName.dropFirst(hex.count + 1)) : ""
             do {
                 if let row, try !disk.repairer.replaces(fileName, row) {
-                    if disk.lending.isLent(row.number) {
+                    if LeaseNumber(fileName: fileName).map(disk.lending.isLent) ?? false {
                         if repairs, let writer { try disk.repairer.leave(fileName, besides: row, writer) }
                         return \Verification.corrected
                     }

@@ -86,7 +86,7 @@ enum IndexStatement: Int, CaseIterable {
         prolong,
         demote
     case setAnchor, state, setUnproven, unproven, lastUse, leave, forgetFile, dueFiles, filesOf, lentCount, lentFiles,
-        numbers
+        extensions
 
     var text: String {
         let select = "SELECT \(IndexSchema.columns)"
@@ -144,7 +144,7 @@ enum IndexStatement: Int, CaseIterable {
         case .dueFiles: "SELECT file FROM lent WHERE until <= ?1 OR until > ?3 LIMIT ?2"
         case .lentFiles: "SELECT file, bytes, until FROM lent WHERE until > 0"
         case .lentCount: "SELECT count(*) FROM lent WHERE until > ?1"
-        case .numbers: "SELECT id FROM entries"
+        case .extensions: "SELECT id, extension FROM entries"
         }
     }
 

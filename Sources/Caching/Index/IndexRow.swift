@@ -25,6 +25,12 @@ struct IndexRow: Sendable {
 
     /// The name of the file.
     var fileName: String { StorageFolder.fileName(name.hex, fileExtension) }
+
+    /// The number before the extension.
+    var fileNumber: UInt32 { LeaseNumber.fileNumber(in: fileExtension) }
+
+    /// The number of the file's lease.
+    var lease: LeaseNumber { LeaseNumber(number, fileNumber: fileNumber) }
 }
 
 extension IndexRow {

@@ -350,9 +350,12 @@ final class IndexWriter: IndexReading {
         try connection.first(.lentCount, moment) { $0.integer(0) } ?? 0
     }
 
-    /// The number of entries whose numbers `isMeant` accepts.
-    func count(where isMeant: (Int64) -> Bool) throws(Failure) -> Int {
-        try connection.all(.numbers) { isMeant(Int64($0.integer(0))) ? () : nil }.count
+    /// The number of entries whose files are lent, as `isLent` says.
+    func count(where isLent: (LeaseNumber) -> Bool) throws(Failure) -> Int {
+        try connection.all(.extensions) { row in
+            let fileNumber = LeaseNumber.fileNumber(in: row.text(1) ?? "")
+            return isLent(LeaseNumber(Int64(row.integer(0)), fileNumber: fileNumber)) ? () : nil
+        }.count
     }
 
     /// The files without entries whose names begin with `hex`.

@@ -5,7 +5,7 @@ internal import Platform
 /// The leases of paths: a table in a file that all processes on a cache folder have in memory.
 ///
 /// A lease is one store into memory, so that a hit needs no system call; and it outlives a killed process, as its reader
-/// may. Entries share the 65,536 places by number, so now and then an image is spared for another's lease.
+/// may. Files share the 65,536 places by number, so now and then one is spared for another's lease.
 ///
 /// Times are seconds since the machine's start: no clock that is set makes a lease longer or shorter, and a start of the
 /// machine ends them all.
@@ -56,8 +56,8 @@ final class LeaseTable: Sendable {
 
     private static func place(_ number: Int64) -> Int { Int(UInt64(bitPattern: number) % UInt64(places)) }
 
-    private func lease(_ number: Int64) -> UnsafeMutablePointer<UInt32> {
-        self.number(at: Self.header + Self.place(number) * MemoryLayout<UInt32>.size)
+    private func lease(at place: Int) -> UnsafeMutablePointer<UInt32> {
+        number(at: Self.header + place * MemoryLayout<UInt32>.size)
     }
 
     private var allSizes: UnsafeMutablePointer<UInt16> {
@@ -68,16 +68,33 @@ final class LeaseTable: Sendable {
         UnsafeMutableRawPointer(number(at: Self.sumPlace)).assumingMemoryBound(to: UInt64.self)
     }
 
-    /// Lends the entry `number`.
+    /// Lends a file.
     ///
     /// - Parameters:
     ///   - bytes: The size of its file.
     ///   - times: The present, and the latest end of a lease: a time after it is no lease, but damage, and is written over.
-    func lend(_ number: Int64, until moment: Int, bytes: Int, _ times: Range<Int>) {
-        let latest = UInt32(clamping: times.upperBound)
-        let before = hl_raise(lease(number), UInt32(clamping: moment), latest)
-        hl_store_size(allSizes + Self.place(number), UInt64(bytes))
-        if before <= times.lowerBound || before > latest { hl_add_wide(sum, UInt64(bytes)) }
+    func lend(_ file: LeaseNumber, until moment: Int, bytes: Int, _ times: Range<Int>) {
+        let (place, latest) = (Self.place(file.value), UInt32(clamping: times.upperBound))
+        let before = hl_raise(lease(at: place), UInt32(clamping: moment), latest)
+        let counted = before <= times.lowerBound || before > latest ? 0 : hl_load_size(allSizes + place)
+        hl_store_size(allSizes + place, UInt64(bytes))
+        hl_add_wide(sum, UInt64(bytes) &- counted)
+    }
+
+    /// The bytes that are counted for a file, while its lease lasts.
+    func bytes(of file: LeaseNumber) -> Int { Int(hl_load_size(allSizes + Self.place(file.value))) }
+
+    /// Counts no bytes for a file any more, for it is gone; its place may be another's too, so the lease stays.
+    func forgetBytes(of file: LeaseNumber) {
+        let size = allSizes + Self.place(file.value)
+        hl_add_wide(sum, 0 &- hl_load_size(size))
+        hl_store_size(size, 0)
+    }
+
+    /// Counts no bytes for any file.
+    func forgetBytes() {
+        for place in 0..<Self.places { hl_store_size(allSizes + place, 0) }
+        hl_store_wide(sum, 0)
     }
 
     /// The bytes of all that is lent, in the cache or not; summed up once a second, by one of the processes, so that what a
@@ -90,20 +107,23 @@ final class LeaseTable: Sendable {
                 number(at: Self.header), allSizes, Self.places, now, UInt32(clamping: times.upperBound))
             hl_store_wide(sum, count)
         }
-        return Int(clamping: hl_load_wide(sum))
+        // Others may add and subtract while it is summed up.
+        return max(0, Int(truncatingIfNeeded: hl_load_wide(sum)))
     }
 
-    /// The end of the lease of the entry `number`; 0 if it never was lent.
-    func end(of number: Int64) -> Int { Int(hl_load(lease(number))) }
+    /// The end of the lease of a file; 0 if it never was lent.
+    func end(of file: LeaseNumber) -> Int { end(at: Self.place(file.value)) }
+
+    private func end(at place: Int) -> Int { Int(hl_load(lease(at: place))) }
 
     /// `true` when anything may be lent at `moment`.
-    func hasLeases(at moment: Int) -> Bool { (0..<Int64(Self.places)).contains { end(of: $0) > moment } }
+    func hasLeases(at moment: Int) -> Bool { (0..<Self.places).contains { end(at: $0) > moment } }
 
     /// Takes over the leases of another table.
     func take(from other: LeaseTable) {
-        for number in 0..<Int64(Self.places) where other.end(of: number) > 0 {
-            hl_raise(lease(number), UInt32(clamping: other.end(of: number)), .max)
-            allSizes[Self.place(number)] = other.allSizes[Self.place(number)]
+        for place in 0..<Self.places where other.end(at: place) > 0 {
+            hl_raise(lease(at: place), UInt32(clamping: other.end(at: place)), .max)
+            allSizes[place] = other.allSizes[place]
         }
     }
 

@@ -58,35 +58,50 @@ final class Lending: Sendable {
         }
     }
 
-    /// Lends the entry `number` for so many seconds from now; an earlier lease that lasts longer stays.
+    /// Lends a file for so many seconds from now; an earlier lease that lasts longer stays.
     ///
     /// - Parameters:
-    ///   - bytes: The size of its file.
+    ///   - bytes: The size of the file.
     ///   - share: The most bytes that may be lent in all; 0 for no bound. A lease that has begun can be prolonged.
     /// - Returns: `false` when it is not lent, for too much is.
     @discardableResult
-    func lend(_ number: Int64, for seconds: Double, bytes: Int, share: Int) -> Bool {
+    func lend(_ file: LeaseNumber, for seconds: Double, bytes: Int, share: Int) -> Bool {
         guard let table else { return false }
-        let times = clock.boot..<clock.boot + Self.longest + 1
-        if share > 0, rest(table.end(of: number)) == 0, table.lentBytes(times) + bytes > share { return false }
+        let times = times
+        if share > 0 {
+            // It may be there already, or something smaller in its place.
+            let counted = rest(table.end(of: file)) > 0 ? table.bytes(of: file) : 0
+            if counted < bytes, table.lentBytes(times) - counted + bytes > share { return false }
+        }
         // One more, for the seconds are cut off.
         let count = Int(min(seconds, Double(Self.longest)).rounded(.up)) + 1
-        table.lend(number, until: times.lowerBound + count, bytes: bytes, times)
+        table.lend(file, until: times.lowerBound + count, bytes: bytes, times)
         return true
     }
 
-    /// `true` when the entry `number` is lent.
-    func isLent(_ number: Int64) -> Bool { rest(of: number) > 0 }
+    private var times: Range<Int> { clock.boot..<clock.boot + Self.longest + 1 }
 
-    /// The rest of the lease of the entry `number`, in seconds; 0 for none.
-    func rest(of number: Int64) -> Int { rest(table?.end(of: number) ?? 0) }
+    /// The bytes of all that is lent, entries or not.
+    var lentBytes: Int { table?.lentBytes(times) ?? 0 }
+
+    /// Counts no bytes for a lent file any more: it is gone before its time.
+    func forgetBytes(of file: LeaseNumber) { table?.forgetBytes(of: file) }
+
+    /// The same for all files.
+    func forgetBytes() { table?.forgetBytes() }
+
+    /// `true` when a file is lent.
+    func isLent(_ file: LeaseNumber) -> Bool { rest(of: file) > 0 }
+
+    /// The rest of the lease of a file, in seconds; 0 for none.
+    func rest(of file: LeaseNumber) -> Int { rest(table?.end(of: file) ?? 0) }
 
     private func rest(_ end: Int) -> Int {
         let rest = end - clock.boot
         return (1...Self.longest + 1).contains(rest) ? rest : 0
     }
 
-    /// `true` when any entry may be lent.
+    /// `true` when any file may be lent.
     var hasLeases: Bool { table?.hasLeases(at: clock.boot) ?? false }
 
     /// A number that changes whenever, in any process, a file stays only for its lease: an image that was found before may
