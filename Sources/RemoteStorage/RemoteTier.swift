@@ -1,5 +1,4 @@
 package import Downloading
-internal import Glibc
 package import Platform
 internal import Synchronization
 
@@ -94,8 +93,10 @@ package final class RemoteTier: Sendable {
             switch url.place {
             case .http(let base):
                 HTTPStorage(
-                    base, url, HTTPClient(downloader, to: base, maxBytes: maxBytes, connectSeconds: connectSeconds),
-                    netrc: downloader.netrc.flatMap { NetrcFile(path: $0) })
+                    base, url,
+                    HTTPClient(
+                        downloader, to: base, maxBytes: maxBytes, connectSeconds: connectSeconds,
+                        netrc: downloader.netrc))
             case .s3(let place):
                 S3Storage(S3Target(place, url, configuration.environment)) {
                     HTTPClient(downloader, to: $0, maxBytes: maxBytes, connectSeconds: connectSeconds)
