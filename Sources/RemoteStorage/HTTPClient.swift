@@ -24,7 +24,11 @@ struct HTTPClient: Sendable {
     ///   - base: The URL that all requests begin with.
     ///   - maxBytes: The largest image, in bytes.
     ///   - connectSeconds: The longest time to make a connection.
-    init(_ configuration: ImageDownloader.Configuration, to base: String, maxBytes: Int, connectSeconds: Double) {
+    ///   - netrc: The path of the file that has the credentials when a request has none.
+    init(
+        _ configuration: ImageDownloader.Configuration, to base: String, maxBytes: Int, connectSeconds: Double,
+        netrc: String? = nil
+    ) {
         self.maxBytes = maxBytes + RemoteObject.overhead
         var own = ImageDownloader.Configuration()
         (own.userAgent, own.tls, own.proxy) = (configuration.userAgent, configuration.tls, configuration.proxy)
@@ -32,7 +36,7 @@ struct HTTPClient: Sendable {
         // A redirect must not lead out of TLS.
         own.policy.allowedSchemes = base.hasPrefix("https:") ? ["https"] : ["http", "https"]
         (own.maxDownloadsPerHost, own.maxConcurrentDownloads) = (64, 64)
-        own.connectTimeout = connectSeconds
+        (own.connectTimeout, own.netrc) = (connectSeconds, netrc)
         // An object that is written or removed twice is the same.
         own.repeatsChanges = true
         // The whole object is wanted in memory, and none is larger.
@@ -72,8 +76,8 @@ struct HTTPClient: Sendable {
         switch error {
         case .invalidStatusCode(401, _, _):
             hasCredentials
-                ? .refused("status 401, it does not take these credentials (of the URL, or of the netrc file)")
-                : .refused("status 401, it wants credentials (user:password@ or a token@ in the URL, or a netrc file)")
+                ? .refused("status 401, it does not take the credentials of the URL")
+                : .refused("status 401, it wants credentials (user:password@ or a token@ in the URL, or others in the netrc file)")
         case .invalidStatusCode(407, _, _):
             .refused("status 407, the proxy wants credentials (in the URL of the setting proxy)")
         case .timedOut: .timedOut

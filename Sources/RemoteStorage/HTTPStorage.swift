@@ -11,12 +11,11 @@ struct HTTPStorage: RemoteStorage {
     /// - Parameters:
     ///   - base: The URL of the folder of all objects.
     ///   - url: The credentials: a user and a password, or a token in the place of the user.
-    ///   - netrc: The file that has the credentials when the URL has none; it is read now.
-    init(_ base: String, _ url: RemoteURL, _ client: HTTPClient, netrc: NetrcFile? = nil) {
+    init(_ base: String, _ url: RemoteURL, _ client: HTTPClient) {
         (self.base, self.client) = (base, client)
-        authorization =
-            url.user.map { user in url.password.map { .basic(user: user, password: $0) } ?? .bearer(user) }
-            ?? netrc?.authorization(for: base)
+        authorization = url.user.map { user in
+            url.password.map { .basic(user: user, password: $0) } ?? .bearer(user)
+        }
     }
 
     func get(_ name: String) async throws -> [UInt8]? {

@@ -7,7 +7,7 @@ extension RemoteTier {
     ///
     /// - Returns: The claim, which ends with its last reference; `nil` when another machine has it, or none can be had.
     package func claim(_ name: String, seconds: Int) async -> (claim: RemoteClaim?, isTaken: Bool) {
-        guard hasClaims else { return (nil, false) }
+        guard hasClaims, !state.withLock({ $0.isRetired }) else { return (nil, false) }
         let key = Self.claimName(name)
         let isOurs = await ask(isWrite: true) { [self] in
             guard let token = try await storage.claim(key, seconds: seconds) else { return false }
@@ -15,7 +15,10 @@ extension RemoteTier {
             return true
         }
         switch isOurs {
-        case true?: return (RemoteClaim { [self] in endClaim(key) }, false)
+        case true?:
+            let claim = RemoteClaim { [self] in endClaim(key) }
+            // Nobody would give it back at the end of the process.
+            return (state.withLock { $0.isRetired } ? nil : claim, false)
         case false?: return (nil, true)
         // It may have been got when the time was over.
         case nil:

@@ -7,7 +7,7 @@ extension RemoteTier {
     package func upload(_ upload: RemoteUpload) {
         guard configuration.mode.writes, upload.byteCount <= configuration.maxBytes else { return }
         let (isQueued, probes, replaced) = state.withLock { state -> (Bool, Bool, [RemoteUpload]) in
-            let admission = state.breaker.admit(at: now())
+            let admission = state.admit(at: now())
             let (isQueued, replaced) =
                 admission == .pass && !state.isRetired ? state.uploads.append(upload) : (false, [])
             if !isQueued { state.counts.dropped += 1 }
@@ -69,11 +69,11 @@ extension RemoteTier {
 
     /// Stops the use of the tier, because another one is used from now on: what runs goes on, and its breaker reports nothing more.
     ///
-    /// - Returns: What waits for its upload.
-    package func retire() -> [RemoteUpload] {
+    /// - Returns: What waits for its upload, and the state of the breaker that was reported last.
+    package func retire() -> (waiting: [RemoteUpload], reported: CircuitBreaker.State) {
         state.withLock { state in
             state.isRetired = true
-            return state.dropUploads()
+            return (state.dropUploads(), state.reported)
         }
     }
 

@@ -38,6 +38,12 @@ package final class RemoteTier: Sendable {
 
     struct State: Sendable {
         var breaker = CircuitBreaker()
+        /// The changes of the breaker that have not been reported, the oldest first.
+        var changes: [(state: CircuitBreaker.State, cause: RemoteError?)] = []
+        /// `true` while a thread reports them.
+        var isReporting = false
+        /// The state that was reported last.
+        var reported = CircuitBreaker.State.closed
         var asking = 0
         /// The time of the last answer to an operation for which a request waited.
         var lastAnswer = Int.min
@@ -53,6 +59,23 @@ package final class RemoteTier: Sendable {
         var isRetired = false
 
         var isBusy: Bool { uploads.count > 0 || !claims.isEmpty || endingClaims > 0 }
+
+        /// Asks the breaker.
+        mutating func admit(at moment: Int) -> CircuitBreaker.Admission {
+            let admission = breaker.admit(at: moment)
+            if admission == .probe { changes.append((.halfOpen, nil)) }
+            return admission
+        }
+
+        /// The next change to report; `nil` when there is none, or another tier is in use, and then nobody reports any more.
+        mutating func takeChange() -> (state: CircuitBreaker.State, cause: RemoteError?)? {
+            if isRetired { changes = [] }
+            isReporting = !changes.isEmpty
+            guard let change = changes.first else { return nil }
+            changes.removeFirst()
+            reported = change.state
+            return change
+        }
 
         /// Drops the uploads that have not begun. They are released where no lock is held, because claims end with them.
         mutating func dropUploads() -> [RemoteUpload] {
@@ -190,7 +213,7 @@ package final class RemoteTier: Sendable {
     private func enter() async -> Bool {
         await withCheckedContinuation { continuation in
             let (answer, probes) = state.withLock { state -> (Bool?, Bool) in
-                switch state.breaker.admit(at: now()) {
+                switch state.admit(at: now()) {
                 case .probe: return (false, true)
                 case .refuse: return (false, false)
                 case .pass: break
@@ -222,7 +245,7 @@ package final class RemoteTier: Sendable {
 
     /// Asks for an object that is not there, or removes it where the engine is not read, to see whether it answers again.
     func probe() {
-        tell(.halfOpen)
+        reportChanges()
         Task { [self] in
             do {
                 try await Self.within(configuration.timeout) { [storage, reads = configuration.mode.reads] in
@@ -237,13 +260,21 @@ package final class RemoteTier: Sendable {
     }
 
     private func recover() {
-        state.withLock { $0.breaker.recovered(at: now()) }
-        tell(.closed)
+        state.withLock { state in
+            state.breaker.recovered(at: now())
+            state.changes.append((.closed, nil))
+        }
+        reportChanges()
     }
 
-    /// Reports a change of the breaker, unless another tier is in use.
-    private func tell(_ change: CircuitBreaker.State, _ error: RemoteError? = nil) {
-        if !state.withLock({ $0.isRetired }) { report(change, error) }
+    /// Reports the changes of the breaker in their order, unless another tier is in use or another thread does it.
+    private func reportChanges() {
+        let begins = state.withLock { state in
+            defer { state.isReporting = true }
+            return !state.isReporting
+        }
+        guard begins else { return }
+        while let change = state.withLock({ $0.takeChange() }) { report(change.state, change.cause) }
     }
 
     /// Counts a failure, for which the engine is left out, unless it has too large an object, or does not take one: it may well
@@ -257,14 +288,15 @@ package final class RemoteTier: Sendable {
             case .tooLarge: false
             default: true
             }
-        let (isChange, asking, uploads) = state.withLock {
-            state -> (Bool, [CheckedContinuation<Bool, Never>], [RemoteUpload]) in
+        let (asking, uploads) = state.withLock { state -> ([CheckedContinuation<Bool, Never>], [RemoteUpload]) in
             state.counts.errors += 1
-            guard isOfEngine, state.breaker.failed(at: now()) else { return (false, [], []) }
+            guard isOfEngine, state.breaker.failed(at: now()) else { return ([], []) }
+            state.changes.append((.open, error))
             defer { state.waiting = [] }
-            return (true, state.waiting.map(\.place), state.dropUploads())
+            return (state.waiting.map(\.place), state.dropUploads())
         }
-        if isChange { tell(.open, error) } else if isOfProbe, !isOfEngine { recover() }
+        reportChanges()
+        if isOfProbe, !isOfEngine { recover() }
         for one in asking { one.resume(returning: false) }
         withExtendedLifetime(uploads) {}
     }

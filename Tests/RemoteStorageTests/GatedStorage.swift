@@ -7,7 +7,7 @@ import TestSupport
 final class GatedStorage: RemoteStorage {
     let objects = Mutex<[String: [UInt8]]>([:])
     let error = Mutex<RemoteError?>(nil)
-    let (gets, puts, removals) = (Gate(), Gate(), Gate())
+    let (gets, puts, removals, claims) = (Gate(), Gate(), Gate(), Gate())
     let (getCount, putCount, removeCount, claimEnds) = (Counter(), Counter(), Counter(), Counter())
     let hasClaims = true
     /// `true` for an engine that says it has written what it has not.
@@ -51,8 +51,9 @@ final class GatedStorage: RemoteStorage {
         _ = objects.withLock { $0.removeValue(forKey: name) }
     }
 
-    /// The claim of a name with `slow` comes when nobody waits for it any more.
+    /// The claim of a name with `slow` comes when nobody waits for it any more, that of one with `gated` waits for its gate.
     func claim(_ name: String, seconds: Int) async throws -> String? {
+        if name.hasPrefix("gated") { await claims.wait() }
         if name.hasPrefix("slow") { try? await Task.sleep(for: .seconds(60)) }
         return name
     }

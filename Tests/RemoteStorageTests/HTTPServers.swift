@@ -87,16 +87,16 @@ func makeStorage(
     configuration.proxy = .none
     configure(&configuration)
     let url = try RemoteURL(text)
-    func client(_ base: String) -> HTTPClient {
-        HTTPClient(configuration, to: base, maxBytes: maxBytes, connectSeconds: connectSeconds)
+    func client(_ base: String, netrc: String? = nil) -> HTTPClient {
+        HTTPClient(configuration, to: base, maxBytes: maxBytes, connectSeconds: connectSeconds, netrc: netrc)
     }
     switch url.place {
     case .http(let base):
-        return HTTPStorage(base, url, client(base), netrc: configuration.netrc.flatMap { NetrcFile(path: $0) })
+        return HTTPStorage(base, url, client(base, netrc: configuration.netrc))
     case .s3(let place):
         let target = S3Target(place, url, environment)
-        if let now { return S3Storage(target, now: { now }, client: client) }
-        return S3Storage(target, client: client)
+        if let now { return S3Storage(target, now: { now }) { client($0) } }
+        return S3Storage(target) { client($0) }
     case .redis, .redisSocket: throw RemoteError.unsupported
     }
 }

@@ -57,10 +57,14 @@ struct HTTPStorageTests {
         try await storage.put(objectName(), [7], seconds: nil)
         let netrc = folder.path + "/netrc"
         try "machine 127.0.0.1 login carol password s3cr3t@/x\n".write(toFile: netrc, atomically: true, encoding: .utf8)
-        #expect(try await makeStorage(server.url()) { $0.netrc = netrc }.get(objectName()) == [7])
+        let known = try makeStorage(server.url()) { $0.netrc = netrc }
+        #expect(try await known.get(objectName()) == [7])
+        try await known.remove(objectName())
+        try "machine 127.0.0.1 login carol password other\n".write(toFile: netrc, atomically: true, encoding: .utf8)
+        #expect(await failure { _ = try await known.get(objectName()) } != nil, "the file is read for each request")
         let (wrong, none) = (try makeStorage(server.url(user: "carol:wr0ng@")), try makeStorage(server.url()))
         let refusal = await failure { _ = try await wrong.get(objectName()) }
-        #expect(refusal?.description.contains("does not take these credentials") == true, "\(refusal as Any)")
+        #expect(refusal?.description.contains("does not take the credentials of the URL") == true, "\(refusal as Any)")
         #expect(refusal?.description.contains("wr0ng") == false && refusal?.description.contains("carol") == false)
         let demand = await failure { _ = try await none.get(objectName()) }
         #expect(demand?.description.contains("wants credentials") == true, "\(demand as Any)")

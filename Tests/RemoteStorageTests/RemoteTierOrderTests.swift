@@ -1,3 +1,4 @@
+import Dispatch
 import Platform
 import Synchronization
 import TestSupport
@@ -13,6 +14,14 @@ import Testing
 
     private final class States: Sendable {
         let all = Mutex<[CircuitBreaker.State]>([])
+        /// Called before each report.
+        let onReport = Mutex<(@Sendable (CircuitBreaker.State) -> Void)?>(nil)
+
+        func note(_ state: CircuitBreaker.State) {
+            let onReport = onReport.withLock { $0 }
+            onReport?(state)
+            all.withLock { $0.append(state) }
+        }
     }
 
     private func tier(_ mode: RemoteMode = .readWrite, timeout: Double = 60) -> RemoteTier {
@@ -20,7 +29,7 @@ import Testing
         (configuration.timeout, configuration.mode, configuration.maxBytes) = (timeout, mode, 1000)
         return RemoteTier(
             storage, configuration, pool: BlockingPool(threads: 2), now: { [clock] in clock.now },
-            report: { [states] state, _ in states.all.withLock { $0.append(state) } })
+            report: { [states] state, _ in states.note(state) })
     }
 
     private func upload(_ name: String, to tier: RemoteTier, _ image: UInt8 = 1, _ claim: RemoteClaim? = nil) {
@@ -178,11 +187,40 @@ import Testing
         try await eventually("the probe") { tier.counts.breaker == .closed }
     }
 
+    @Test func changesOfTheBreakerAreReportedInTheirOrder() async throws {
+        let (tier, goesOn, reports) = (tier(), DispatchSemaphore(value: 0), Counter())
+        storage.openAll()
+        states.onReport.withLock { $0 = { if $0 == .open { goesOn.wait() } } }
+        startThread {
+            tier.note(RemoteError.malformed)
+            reports.add()
+        }
+        try await eventually("it is left out") { tier.counts.breaker == .open }
+        clock.advance(seconds: 1.5)
+        _ = await tier.object("a")
+        try await eventually("the probe") { tier.counts.breaker == .closed }
+        goesOn.signal()
+        try await eventually("the reports") { reports.value == 1 }
+        #expect(states.all.withLock { $0 } == [.open, .halfOpen, .closed])
+        #expect(tier.retire().reported == .closed)
+    }
+
+    @Test func aTierThatIsNotUsedAnyMoreKeepsNoClaim() async throws {
+        let tier = tier()
+        async let claim = tier.claim("gated", seconds: 60)
+        try await eventually("it asks") { [storage] in storage.claims.waiterCount == 1 }
+        _ = tier.retire()
+        storage.claims.open()
+        #expect(await claim.claim == nil)
+        #expect(await tier.claim("other", seconds: 60).claim == nil)
+        try await eventually("it is given back") { [storage] in storage.claimEnds.value == 1 && !tier.isBusy }
+    }
+
     @Test func aTierThatIsNotUsedAnyMoreReportsNothingAndTakesNothing() async throws {
         let tier = tier()
         for name in ["a", "b", "c", "d", "e"] { upload(name, to: tier) }
         try await eventually("four uploads") { [storage] in storage.putCount.value == 4 }
-        #expect(tier.retire().map(\.name) == ["e"] && tier.isBusy)
+        #expect(tier.retire().waiting.map(\.name) == ["e"] && tier.isBusy)
         storage.error.withLock { $0 = .failed("status 503") }
         storage.openAll()
         try await eventually("the end of uploads") { !tier.isBusy }

@@ -47,11 +47,11 @@ final class RemoteSlot: Sendable {
             return old
         }
         guard let old else { return }
-        let waiting = old.retire()
+        let (waiting, reported) = old.retire()
         guard let tier else { return }
         if old.configuration.url == configuration.url { for upload in waiting { tier.upload(upload) } }
         // Whoever heard that the tier is left out hears that it is used.
-        if old.counts.breaker != .closed { changes.report(RemoteChange(state: .closed, reason: nil)) }
+        if reported != .closed { changes.report(RemoteChange(state: .closed, reason: nil)) }
     }
 
     /// Waits for the uploads of the tiers before, which may be to the same engine.
