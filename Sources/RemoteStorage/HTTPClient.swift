@@ -77,7 +77,7 @@ struct HTTPClient: Sendable {
         case .invalidStatusCode(401, _, _):
             hasCredentials
                 ? .refused("status 401, it does not take the credentials of the URL")
-                : .refused("status 401, it wants credentials (user:password@ or token@ in the URL, or in the netrc file)")
+                : .refused("status 401, it wants credentials (in the URL, or in the netrc file)")
         case .invalidStatusCode(407, _, _):
             .refused("status 407, the proxy wants credentials (in the URL of the setting proxy)")
         case .timedOut: .timedOut
