@@ -89,6 +89,8 @@ package final class RemoteTier: Sendable {
     let storage: any RemoteStorage
     let pool: BlockingPool
     let now: @Sendable () -> Int
+    /// The longest times for what a request waits for, and for what none does.
+    private let (limit, patience): (TimeLimit, TimeLimit)
     private let report: @Sendable (CircuitBreaker.State, RemoteError?) -> Void
     let state = Mutex(State())
 
@@ -101,6 +103,8 @@ package final class RemoteTier: Sendable {
     ) {
         (self.storage, self.configuration, self.pool) = (storage, configuration, pool)
         (self.now, self.report) = (now, report)
+        limit = TimeLimit(seconds: configuration.timeout)
+        patience = TimeLimit(seconds: Self.uploadPatience * configuration.timeout)
     }
 
     /// The tier that the configuration names; `nil` when it names none.
@@ -191,7 +195,7 @@ package final class RemoteTier: Sendable {
         defer { leave() }
         let (start, began) = (now(), monotonicNanoseconds())
         do {
-            let value = try await Self.within(configuration.timeout, work)
+            let value = try await limit.run(work)
             state.withLock { state in
                 state.lastAnswer = now()
                 state.breaker.answered(at: state.lastAnswer)
@@ -248,7 +252,7 @@ package final class RemoteTier: Sendable {
         reportChanges()
         Task { [self] in
             do {
-                try await Self.within(configuration.timeout) { [storage, reads = configuration.mode.reads] in
+                try await limit.run { [storage, reads = configuration.mode.reads] in
                     let name = RemoteObject.name(of: ["probe"])
                     if reads { _ = try await storage.get(name) } else { try await storage.remove(name) }
                 }
@@ -305,21 +309,6 @@ package final class RemoteTier: Sendable {
     func patiently<Value: Sendable>(
         _ work: @escaping @Sendable (any RemoteStorage) async throws -> Value
     ) async throws -> Value {
-        try await Self.within(Self.uploadPatience * configuration.timeout) { [storage] in try await work(storage) }
-    }
-
-    private static func within<Value: Sendable>(
-        _ seconds: Double, _ work: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value.self) { group in
-            group.addTask(operation: work)
-            group.addTask {
-                try await Task.sleep(for: .seconds(seconds))
-                throw RemoteError.timedOut
-            }
-            defer { group.cancelAll() }
-            guard let first = try await group.next() else { throw CancellationError() }
-            return first
-        }
+        try await patience.run { [storage] in try await work(storage) }
     }
 }
