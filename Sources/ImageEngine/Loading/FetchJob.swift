@@ -62,17 +62,19 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
 
     /// Answers with the image of the remote tier, if it has one.
     private func answerOrDownload(_ remote: RemoteAccess) async throws {
-        if let store = try await remote.image(plan.storedCandidate) { keep(store) } else { download() }
+        if let store = try await remote.image(plan.storedCandidate) { storeShared(store) } else { download() }
     }
 
-    /// Stores an image of the remote tier, and answers with it.
+    /// Stores an image of the remote tier on a thread of the pool, and answers with it.
     private func keep(_ store: PendingStore) {
-        engine.pool.submit(isLong: store.isLong) { [self] in
-            ImageStorer(engine: engine).storeVerified(store, holding: self) { [self] result in
-                switch result {
-                case .success(let image): end(remote?.answer(with: image) ?? image)
-                case .failure(let error): fail(error)
-                }
+        engine.pool.submit(isLong: store.isLong) { [self] in storeShared(store) }
+    }
+
+    private func storeShared(_ store: PendingStore) {
+        ImageStorer(engine: engine).storeVerified(store, holding: self) { [self] result in
+            switch result {
+            case .success(let image): end(remote?.answer(with: image) ?? image)
+            case .failure(let error): fail(error)
             }
         }
     }

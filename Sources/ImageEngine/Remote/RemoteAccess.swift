@@ -74,6 +74,8 @@ final class RemoteAccess: Sendable {
 
     /// The image out of the tier, ready to be stored; `nil` when it has none that may answer.
     ///
+    /// A task of ``InlineExecutor`` goes on with an image on a thread of the pool, which may store it.
+    ///
     /// - Parameter isCounted: `false` when the object has been looked for before.
     func image(_ candidate: StoredCandidate? = nil, isCounted: Bool = true) async throws -> PendingStore? {
         guard let object = await tier.object(name, isCounted: isCounted) else { return nil }
@@ -121,7 +123,8 @@ final class RemoteAccess: Sendable {
                 try judged(object, candidate)
             }
             guard outgoing.options.lookup.verifyDecode == true, key.identifier.isEmpty else { return store }
-            return try await DecodeVerifier(engine: engine).verified(store)
+            let verified = try await DecodeVerifier(engine: engine).verified(store)
+            return try await engine.pool.run(isLong: verified.isLong) { verified }
         } catch is CancellationError {
             throw CancellationError()
         } catch Refusal.wrong, ImageError.badData {
