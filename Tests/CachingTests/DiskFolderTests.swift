@@ -167,6 +167,36 @@ import Testing
         }
     }
 
+    /// The mask belongs to the whole process; no other test depends on it.
+    @Test func whatIsMadeInASharedFolderIsForAllOfItsGroupWhateverTheMask() throws {
+        for mask: mode_t in [0o000, 0o077] {
+            let old = umask(mask)
+            defer { umask(old) }
+            let disk = try TestDisk(isShared: true) { $0.folder = $0.folder + "s/shared/cache" }
+            let folder = disk.disk.folder
+            try disk.store(picture, "a", identifier: "p")
+            try disk.store(picture, "twin")
+            try disk.store(hollowPNG(width: 8), "a")
+            disk.disk.rewriteLog()
+            disk.disk.checkIndex()
+            SharedLines(folder, name: "names").add("line")
+            _ = DownloadLock(folder: folder).take(Digest(of: "a"))
+            let part = ResumeFolder(folder).begin(Digest(of: "a")) { _ in "note" }
+            #expect(disk.disk.lend(1, for: 60, bytes: 1))
+            let entries = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            let kinds = ["entries.log", "names", "flights", "leases/table", "index.sound", "index.reserve"]
+            #expect(Set(kinds).isSubset(of: entries) && entries.contains { $0.hasSuffix(".session") })
+            #expect(entries.count { $0.contains("partial/resume/") } == 2)
+            for entry in entries + ["", ".."] {
+                let path = folder.path + "/" + entry
+                let isFile = FileStamp(path: path) != nil
+                #expect(mode(path) == (isFile ? 0o660 : 0o2770), "\(entry) under mask \(String(mask, radix: 8))")
+            }
+            #expect(mode(folder.path + "/../..") == 0o710, "others of the group may pass, and add nothing")
+            withExtendedLifetime(part) {}
+        }
+    }
+
     @Test func folderIsMarkedForBackupPrograms() throws {
         let disk = try TestDisk()
         try disk.store(picture, "a")

@@ -27,7 +27,7 @@ final class TestDisk: Sendable {
     init(
         folder: TemporaryFolder? = nil, clock: ManualClock = ManualClock(seconds: 1_800_000_000),
         wall: ManualClock? = nil, bootNumber: Int = 1,
-        size: Int? = nil, files: Int = .max,
+        size: Int? = nil, files: Int = .max, isShared: Bool = false,
         _ configure: (inout DiskStorage.Configuration) -> Void = { _ in }
     ) throws {
         let folder = try folder ?? TemporaryFolder()
@@ -52,7 +52,7 @@ final class TestDisk: Sendable {
         disk = DiskStorage(
             configuration,
             clock: EngineClock(monotonic: { clock.now }, wall: { wall.seconds }, bootNumber: { bootNumber }),
-            freeSpace: freeSpace,
+            folder: StorageFolder(path: configuration.folder, isShared: isShared), freeSpace: freeSpace,
             background: { $0() }, onClean: { reports.add($0, $1) })
     }
 

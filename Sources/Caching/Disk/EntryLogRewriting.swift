@@ -17,7 +17,7 @@ struct EntryLogRewriting {
             let start = try disk.index.write({ _ in FileStamp(path: path) })
         else { return }
         let draft = try folder.partialPath("entries")
-        let file = try Descriptor(creating: draft)
+        let file = try folder.create(draft)
         defer { unlink(draft) }
         var size = EntryLog.headerSize
         try file.write(EntryLog.header(base: 0))

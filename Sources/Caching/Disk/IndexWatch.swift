@@ -82,7 +82,7 @@ final class IndexWatch: Sendable {
             if isKnown { return settle() }
         }
         let begin = clock.monotonic()
-        guard begin >= rest, let lock = try? Descriptor(index.files.path + ".check", O_RDWR | O_CREAT | O_NOFOLLOW),
+        guard begin >= rest, let lock = try? folder.open(index.files.path + ".check", O_RDWR),
             lock.lock()
         else { return }
         state.withLock { $0.isSound = false }

@@ -45,7 +45,7 @@ package final class ResumeFolder: Sendable {
     /// none.
     package func begin(_ identity: Digest, note: (_ inode: UInt64) -> String) -> PartialFile? {
         let place = "\(path)/\(identity.hex)"
-        guard (try? prepare()) != nil, Self.clear(place), let file = try? Descriptor(creating: place), Self.lock(file),
+        guard (try? prepare()) != nil, Self.clear(place), let file = try? folder.create(place), Self.lock(file),
             let stamp = file.stamp
         else { return nil }
         let text = note(stamp.inode)
@@ -102,8 +102,8 @@ package final class ResumeFolder: Sendable {
         if try !Files.isFolder(path) {
             // Makes the folders above it.
             _ = try folder.partialPath()
-            try Files.makeFolder(path)
         }
+        try folder.makeInner("partial/" + StorageFolder.resumeName)
         try clean()
     }
 

@@ -46,9 +46,8 @@ package final class SharedLines: Sendable {
         try? position.withLock { _ in
             if try !folder.exists { try folder.prepare() }
             try folder.claim()
-            let file = try Descriptor(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW)
+            let file = try folder.open(path, O_WRONLY | O_APPEND)
             guard let stamp = file.stamp, folder.trusts(stamp) else { return }
-            if stamp.size == 0 { folder.share(path) }
             try file.write(Array("\(line)\n".utf8))
             if stamp.size > Self.sizeLimit { try dropOlderHalf() }
         }
@@ -57,6 +56,6 @@ package final class SharedLines: Sendable {
     private func dropOlderHalf() throws {
         let bytes = try Files.read(path, followsLinks: false)
         let rest = bytes.suffix(bytes.count / 2).drop { $0 != UInt8(ascii: "\n") }.dropFirst()
-        try folder.replace(path, with: Array(rest), name, isShared: true)
+        try folder.replace(path, with: Array(rest), name)
     }
 }

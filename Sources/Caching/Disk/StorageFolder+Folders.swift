@@ -7,14 +7,19 @@ extension StorageFolder {
     ///
     /// - Throws: ``SystemError``; also when the folder is another user's, whose files would mix with ours.
     func prepare() throws {
-        var parent = ""
+        var (parent, isNew) = ("", false)
         for part in path.split(separator: "/").dropLast() {
             parent += "/" + part
             // Only missing ones are made; the others stay as their owners made them.
-            guard mkdir(parent, 0o700) != 0, errno != EEXIST else { continue }
+            isNew = mkdir(parent, 0o700) == 0
+            // The users of a shared folder pass.
+            if isNew, isShared { chmod(parent, 0o710) }
+            if isNew || errno == EEXIST { continue }
             let code = errno
             if access(parent, F_OK) != 0 { throw SystemError(code, "make the folder", parent) }
         }
+        // The folder of all caches, where they make others.
+        if isNew { share(parent) }
         if mkdir(path, 0o700) == 0 {
             share(path)
         } else if errno != EEXIST {
@@ -28,8 +33,7 @@ extension StorageFolder {
     /// Makes a folder inside; what has its name and is no folder is moved aside, for a link would lead out of the cache.
     func makeInner(_ name: String) throws {
         let inner = "\(path)/\(name)"
-        if mkdir(inner, 0o700) == 0 { return share(inner) }
-        if try Files.isFolder(inner) { return }
+        if try mkdir(inner, 0o700) == 0 || Files.isFolder(inner) { return share(inner) }
         try moveAside(inner, to: "\(inner).moved-\(getpid())")
         try Files.makeFolder(inner)
         share(inner)
@@ -54,7 +58,7 @@ extension StorageFolder {
     private func writeTag() {
         let text =
             "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds a cache of images made by halcyon.\n"
-        try? Descriptor(creating: path + "/CACHEDIR.TAG").write(Array(text.utf8))
+        try? create(path + "/CACHEDIR.TAG").write(Array(text.utf8))
     }
 
     /// A new path for an image that stays for its lease without the index knowing it. The end stands in the name, so that any

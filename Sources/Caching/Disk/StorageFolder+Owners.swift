@@ -58,6 +58,20 @@ extension StorageFolder {
         chmod(entry, isFolder ? 0o2770 : 0o660)
     }
 
+    /// Opens a file in the folder, made if need be, which the users of a shared folder can write.
+    func open(_ path: String, _ flags: Int32) throws(SystemError) -> Descriptor {
+        let file = try Descriptor(path, flags | O_CREAT | O_NOFOLLOW)
+        share(path)
+        return file
+    }
+
+    /// Creates a file in the folder, where there must be none, which the users of a shared folder can write.
+    func create(_ path: String) throws(SystemError) -> Descriptor {
+        let file = try Descriptor(creating: path)
+        share(path)
+        return file
+    }
+
     private static func isOfGroup(_ group: gid_t) -> Bool {
         if group == getegid() { return true }
         var groups = [gid_t](repeating: 0, count: Int(max(getgroups(0, nil), 0)))

@@ -28,7 +28,7 @@ package final class StorageFolder: Sendable {
 
     package init(path: String, isShared: Bool = false) {
         (self.path, self.isShared) = (path, isShared)
-        session = WriterSession(folder: path + "/leases")
+        session = WriterSession(folder: path + "/leases", isShared: isShared)
         partial = path + "/partial"
     }
 
@@ -177,14 +177,11 @@ package final class StorageFolder: Sendable {
 
     /// Writes a file beside those of images as a whole, in place of one that is there.
     ///
-    /// - Parameters:
-    ///   - kind: The beginning of the name of its draft.
-    ///   - isShared: `true` when the other users of a shared folder write it too.
-    func replace(_ path: String, with bytes: [UInt8], _ kind: String, isShared: Bool = false) throws {
-        let draft = try Descriptor(creating: partialPath(kind))
+    /// - Parameter kind: The beginning of the name of its draft.
+    func replace(_ path: String, with bytes: [UInt8], _ kind: String) throws {
+        let draft = try create(partialPath(kind))
         do {
             try draft.write(bytes)
-            if isShared { share(draft.path) }
             guard rename(draft.path, path) == 0 else { throw SystemError(errno, "name", path) }
         } catch {
             unlink(draft.path)

@@ -20,6 +20,7 @@ final class EntryLog {
     /// A file that is not larger than this is not written anew.
     private static let slack = 64 << 10
 
+    private let folder: StorageFolder
     private let path: String
     private var file: Descriptor?
     private var inode: UInt64?
@@ -31,7 +32,7 @@ final class EntryLog {
     private var written = (count: 0, bytes: 0)
     private(set) var size = 0
 
-    init(folder: StorageFolder) { path = Self.path(in: folder) }
+    init(folder: StorageFolder) { (self.folder, path) = (folder, Self.path(in: folder)) }
 
     static func path(in folder: StorageFolder) -> String { folder.path + "/entries.log" }
 
@@ -90,7 +91,7 @@ final class EntryLog {
         inode = nil
         // What is no file of ours is nothing to write into.
         if let kind = try? Files.kind(path), kind != .file { unlink(path) }
-        guard let opened = try? Descriptor(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW), let stamp = opened.stamp
+        guard let opened = try? folder.open(path, O_RDWR | O_APPEND), let stamp = opened.stamp
         else {
             return
         }

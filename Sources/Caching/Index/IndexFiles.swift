@@ -39,8 +39,7 @@ struct IndexFiles: Sendable {
     /// The lock that processes share for opening and mending the index, given back with the descriptor; `nil` when it cannot
     /// be had in `seconds`: who holds it longer is a stranger, or was stopped.
     func lock(waiting seconds: Double) -> Descriptor? {
-        guard let file = try? Descriptor(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW) else { return nil }
-        folder.share(file.path)
+        guard let file = try? folder.open(path + ".lock", O_RDWR) else { return nil }
         let isLocked = file.lock(waiting: seconds)
         if !isLocked, errno == EWOULDBLOCK { return nil }
         return file

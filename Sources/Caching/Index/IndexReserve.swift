@@ -15,7 +15,7 @@ struct IndexReserve {
     func keep() {
         guard (try? Files.kind(path)) == nil, (try? folder.claim()) != nil, let space = folder.freeSpace else { return }
         let size = Self.size(space.total)
-        guard space.available > 4 * size, let file = try? Descriptor(creating: path) else { return }
+        guard space.available > 4 * size, let file = try? folder.create(path) else { return }
         if posix_fallocate(file.number, 0, off_t(size)) != 0 { unlink(path) }
     }
 

@@ -76,8 +76,7 @@ package final class DownloadLock: Sendable {
 
     /// Makes the file with its secret, whole from the moment it has its name.
     private func make(_ path: String) throws {
-        let file = try Descriptor(creating: folder.partialPath("flights"))
-        folder.share(file.path)
+        let file = try folder.create(folder.partialPath("flights"))
         defer { unlink(file.path) }
         try file.write((0..<DownloadLockFile.secretCount).map { _ in UInt8.random(in: .min ... .max) })
         // Another process may have been faster, and then its file counts.

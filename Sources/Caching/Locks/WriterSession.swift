@@ -20,10 +20,13 @@ package final class WriterSession: Sendable {
     }
 
     private let folder: String
+    private let isShared: Bool
     private let state = Mutex(State())
 
-    /// - Parameter folder: The folder with the locked files of all processes.
-    init(folder: String) { self.folder = folder }
+    /// - Parameters:
+    ///   - folder: The folder with the locked files of all processes.
+    ///   - isShared: `true` when those of other users can lock the file of one that is dead.
+    init(folder: String, isShared: Bool) { (self.folder, self.isShared) = (folder, isShared) }
 
     deinit { end() }
 
@@ -40,6 +43,7 @@ package final class WriterSession: Sendable {
             while begins, state.mark == nil {
                 let name = "\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))"
                 let file = try Descriptor(creating: path(name))
+                if isShared { fchmod(file.number, 0o660) }
                 // Another process may have taken it for a dead one's before it was locked, and removed it.
                 // Where there are no locks, nobody can take the mark for a dead one's either.
                 guard file.lock() || errno != EWOULDBLOCK, let stamp = file.stamp,

@@ -23,6 +23,7 @@ def strangers(home: str, report: Report, short: bool) -> None:
             ("planted while open to all", _planted),
             ("a planted index", _planted_index),
             ("shared", _shared),
+            ("a group", _group),
         ):
             place = os.path.join(home, name)
             os.mkdir(place)
@@ -165,3 +166,48 @@ def _shared(cache: str, prefix: tuple[str, ...], breach) -> None:
     os.chmod(folder, 0o777)
     with Server(cache, *flags, prefix=group) as server:
         _refused(server, breach, "mode 777", "chmod o-w")
+
+
+def _group(cache: str, prefix: tuple[str, ...], breach) -> None:
+    """Two users with one group: each works with all that the other made, and clears up after it."""
+    users = [
+        (*prefix[:3], "setpriv", f"--reuid={NOBODY - number}", f"--regid={NOBODY}", "--clear-groups")
+        for number in (0, 1)
+    ]
+    folder = os.path.join(cache, "default")
+
+    def judge_modes() -> None:
+        for at, folders, files in os.walk(folder):
+            for name in folders + files:
+                status = os.lstat(os.path.join(at, name))
+                mode = stat.S_IMODE(status.st_mode)
+                if mode != (0o2770 if name in folders else 0o660) or status.st_gid != NOBODY:
+                    breach(f"{name} has mode {mode:o} and group {status.st_gid}")
+
+    for one, other in (users, users[::-1]):
+        with Server(cache, "--shared-folders", prefix=one) as first:
+            for key in ("mine", "yours", "gone"):
+                first.result("store", store(key, picture(key, 1, 2000)))
+            with Server(cache, "--shared-folders", prefix=other) as second:
+                second.result("store", store("yours", picture("yours", 2, 2000)))
+                second.result("remove", {"key": "gone"})
+                reply = second.ask("retrieve", cached("mine"))
+                if "result" not in reply or stamp(inline(reply["result"])).key != "mine":
+                    breach(f"what the other stored is not found: {reply}")
+                if not second.result("verify", {"repair": True})["clean"]:
+                    breach("what the other stored is not sound")
+                judge_modes()
+                first.kill()
+            names = [name[: -len(".session")] for name in os.listdir(f"{folder}/leases") if name.endswith(".session")]
+            for name in names:
+                draft = f"{folder}/partial/body~{name}~99"
+                with open(draft, "wb") as file:
+                    file.write(b"left by one that was killed")
+            with Server(cache, "--shared-folders", prefix=other) as second:
+                left = second.result("verify", {"repair": True})["leftovers"]
+                if not names or left != len(names):
+                    breach(f"{left} of {len(names)} drafts of the killed server are removed")
+                second.result("clear", {})
+                if not second.result("verify", {"repair": True})["clean"]:
+                    breach("something is left in the cleared folder")
+                judge_modes()
