@@ -73,7 +73,8 @@ extension ImageError {
             "Give yourself permission to read and write all of \(folder), or choose another folder with --cache-dir."
         case EMFILE, ENFILE: "Too many files are open: raise the limit with ulimit -n, or send fewer requests at once."
         case EFBIG: "The file is larger than the limit for files: raise it with ulimit -f."
-        case ENOTDIR, EEXIST: "Something that is not a folder is in the way of \(folder): move it."
+        case ENOTDIR, EEXIST:
+            "Something that is not a folder is in the way of \(folder), or in the place of a folder in it: move it."
         case ENOLCK: "The file system has no locks: choose a folder on another one with --cache-dir."
         case EBUSY: "Another process holds the index, perhaps one that was stopped: try again, or end it."
         case ETXTBSY: "Try again when the other program is done with it, or have it write another file and rename that."

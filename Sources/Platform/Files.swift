@@ -14,8 +14,8 @@ package struct SystemError: Error, Equatable {
         (self.code, self.action, self.path) = (code, action, path)
     }
 
-    /// `true` when there is nothing at the path.
-    package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
+    /// `true` when there is nothing at the path. Where something that is no folder stands in its way, nobody knows.
+    package var isMissing: Bool { code == ENOENT }
 }
 
 /// Files and folders by path.
@@ -76,12 +76,12 @@ package enum Files {
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw SystemError(errno, "make the folder", path) }
     }
 
-    /// The names in a folder; none where there is no folder, or a link to one.
+    /// The names in a folder; none where there is nothing.
     ///
-    /// - Throws: When the folder cannot be read.
+    /// - Throws: When the folder cannot be read, or something else is in its place; a link is not followed.
     package static func names(in path: String) throws(SystemError) -> [String] {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        if descriptor < 0, [ENOENT, ENOTDIR, ELOOP].contains(errno) { return [] }
+        if descriptor < 0, errno == ENOENT { return [] }
         guard descriptor >= 0, let folder = fdopendir(descriptor) else {
             let failure = SystemError(errno, "read the folder", path)
             if descriptor >= 0 { close(descriptor) }

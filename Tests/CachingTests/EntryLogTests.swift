@@ -111,14 +111,14 @@ import Testing
             var bytes = sound
             bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
             overwrite(log(first), bytes)
-            let contents = EntryLogContents(of: StorageFolder(path: first.root))
+            let contents = try EntryLogContents(of: StorageFolder(path: first.root))
             let found = (1...3).compactMap { contents.record(Digest(of: "http://h/\($0).png"))?.row.key }
             #expect(found.count >= 2, "byte \(place)")
             #expect(Set(found).isSubset(of: (1...3).map { "http://h/\($0).png" }))
         }
         for count in stride(from: 0, to: sound.count, by: 61) {
             overwrite(log(first), Array(sound.prefix(count)))
-            _ = EntryLogContents(of: StorageFolder(path: first.root)).record(Digest(of: "http://h/1.png"))
+            _ = try EntryLogContents(of: StorageFolder(path: first.root)).record(Digest(of: "http://h/1.png"))
         }
     }
 
@@ -127,7 +127,7 @@ import Testing
         for number in 0..<2000 { try disk.store(hollowPNG(width: 1 + number % 5, count: 100), "\(number % 10)") }
         let size = try #require(FileStamp(path: log(disk))?.size)
         #expect(size < 100 << 10, "2,000 records take 500 KB")
-        let contents = EntryLogContents(of: StorageFolder(path: disk.root))
+        let contents = try EntryLogContents(of: StorageFolder(path: disk.root))
         for number in 0..<10 { #expect(contents.record(Digest(of: "\(number)"))?.row.key == "\(number)") }
         #expect(try disk.check().isClean)
     }

@@ -73,6 +73,7 @@ extension DiskStorage {
     /// - Parameter mayWait: `true` when an index of an older version is upgraded first. Otherwise the result is then `nil`.
     func totals(mayWait: Bool) throws(ImageError) -> CacheIndex.Totals? {
         try reporting {
+            try folder.check("blobs")
             let totals = try index.totals()
             guard try index.isUnready || !index.exists, try folder.hasBlobs else { return totals }
             guard mayWait else { return nil }
@@ -97,6 +98,8 @@ extension DiskStorage {
         Task.detached(priority: .background) { [weak self] in
             try? await Task.sleep(for: .seconds(1))
             while let self, !self.watch.isClosing {
+                // A hit does not look where the folder of images is: an index that is opened anew does.
+                if (try? self.folder.check("blobs")) == nil { self.index.closeAll() }
                 if !self.watch.isQuiet { startThread { self.checkIndex() } }
                 try? await Task.sleep(for: .seconds(2))
             }
@@ -123,10 +126,10 @@ extension DiskStorage {
     }
 
     /// The log of entries; kept until ``forgetLogContents()`` while the index is begun anew or checked.
-    func logContents() -> EntryLogContents {
-        openLog.withLock { log in
+    func logContents() throws -> EntryLogContents {
+        try openLog.withLock { log in
             if let log { return log }
-            let contents = EntryLogContents(of: folder)
+            let contents = try EntryLogContents(of: folder)
             log = contents
             return contents
         }

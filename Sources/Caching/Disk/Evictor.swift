@@ -269,7 +269,7 @@ struct Evictor: Sendable {
     /// Records that a file goes: at once, or when its lease ends.
     func leave(_ fileName: String, bytes: Int, _ writer: IndexWriter) throws {
         // One whose file is gone leaves nothing.
-        let isThere = FileStamp(path: disk.folder.blob(fileName)) != nil
+        let isThere = (try? FileStamp.existing(disk.folder.blob(fileName)) != nil) ?? true
         let rest = isThere ? LeaseNumber(fileName: fileName).map(disk.lending.rest) ?? 0 : 0
         try writer.leave(fileName, bytes: bytes, until: rest > 0 ? disk.clock.now + rest : 0)
     }
@@ -309,7 +309,9 @@ struct Evictor: Sendable {
         let aside = try disk.folder.partialPath("evicted")
         for file in files {
             let path = disk.folder.blob(file)
-            if rename(path, aside) == 0 {
+            // Not one that a link leads to.
+            let isReachable = (try? disk.folder.checkPlace(of: file)) != nil
+            if isReachable, rename(path, aside) == 0 {
                 let rest = LeaseNumber(fileName: file).map(disk.lending.rest) ?? 0
                 if rest > 0, rename(aside, path) == 0 {
                     let size = FileStamp(path: path)?.size ?? 0
@@ -317,7 +319,7 @@ struct Evictor: Sendable {
                     continue
                 }
                 unlink(aside)
-            } else if errno != ENOENT, errno != ENOTDIR {
+            } else if isReachable, errno != ENOENT {
                 throw SystemError(errno, "remove", path)
             }
             try writer.forget(file: file)

@@ -35,6 +35,7 @@ struct Repairer: Sendable {
             try writer.correct(row)
         }
         let path = disk.folder.blob(row.fileName)
+        try disk.folder.checkPlace(of: row.fileName)
         var found = try FileStamp.existing(path)
         let isThere = found != nil
         let isKnown = found?.modified == row.modified && found?.size == row.byteCount
@@ -90,6 +91,7 @@ struct Repairer: Sendable {
         guard let number = record.number else { return }
         try disk.index.write { writer in
             guard let row = try writer.row(number), row.modified == record.stamp?.modified else { return }
+            try disk.folder.checkPlace(of: row.fileName)
             // The index may be what is wrong.
             if try replace(row, with: disk.folder.blob(row.fileName), writer) != nil { return }
             try writer.confirm()
@@ -152,7 +154,7 @@ struct Repairer: Sendable {
         }
         let file = try Descriptor(reading: path)
         let seal = FileSeal(file)
-        let record = disk.logContents().record(name).flatMap { $0.row.fileExtension == fileExtension ? $0 : nil }
+        let record = try disk.logContents().record(name).flatMap { $0.row.fileExtension == fileExtension ? $0 : nil }
         // The file bears its own checksum where it can; the log may be older than the file.
         if let expected = seal?.checksum ?? record?.row.checksum, expected != checksum { return .damaged }
         let now = disk.clock.now

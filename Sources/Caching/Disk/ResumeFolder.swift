@@ -29,7 +29,8 @@ package final class ResumeFolder: Sendable {
     package func take(_ identity: @autoclosure () -> Digest) -> PartialFile? {
         // Most caches have never had any: the first of several requests in a row looks.
         if Afterwards.hasSeen(self) { return nil }
-        guard (try? Files.isFolder(path)) == true, (try? folder.claim()) != nil else {
+        guard (try? Files.isFolder(path)) == true, (try? folder.check("partial")) != nil, (try? folder.claim()) != nil
+        else {
             Afterwards.noteSeen(self)
             return nil
         }

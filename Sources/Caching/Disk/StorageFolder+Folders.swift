@@ -26,17 +26,56 @@ extension StorageFolder {
             throw SystemError(errno, "make the folder", path)
         }
         try claim()
-        for name in ["partial", "blobs", "leases"] { try makeInner(name) }
+        for name in Self.inner { try makeInner(name) }
         writeTag()
+    }
+
+    /// The folders that a cache has.
+    private static let inner = ["partial", "blobs", "leases"]
+
+    /// Makes sure that nothing that is no folder is in the place of one: an image in it would be taken for missing, or come
+    /// from where a link leads.
+    ///
+    /// - Parameter names: Their names within the folder.
+    func check(_ names: String...) throws(SystemError) {
+        for name in names {
+            let inner = String.joining(path, "/", name)
+            if let kind = try Files.kind(inner), kind != .folder { throw SystemError(ENOTDIR, "use the folder", inner) }
+        }
+    }
+
+    /// The same for the folders that an image of ours is in.
+    func checkPlace(of fileName: String) throws(SystemError) { try check("blobs", "blobs/\(fileName.prefix(2))") }
+
+    /// Finds what is in the place of folders.
+    ///
+    /// - Parameter movesAside: `true` when it is moved aside, and a folder made; otherwise it is an error.
+    func checkAll(movesAside: Bool) throws {
+        func find(_ names: [String]) throws {
+            for name in names {
+                if movesAside, let kind = try Files.kind("\(path)/\(name)"), kind != .folder { try makeInner(name) }
+                try check(name)
+            }
+        }
+        try find(Self.inner)
+        try find(shards.map { "blobs/" + $0 })
     }
 
     /// Makes a folder inside; what has its name and is no folder is moved aside, for a link would lead out of the cache.
     func makeInner(_ name: String) throws {
         let inner = "\(path)/\(name)"
         if try mkdir(inner, 0o700) == 0 || Files.isFolder(inner) { return share(inner) }
-        try moveAside(inner, to: "\(inner).moved-\(getpid())")
+        // Not within a folder of ours, where it would be a file of ours.
+        try setAside(inner, as: "\(path)/\(name.split(separator: "/").joined(separator: "-")).moved-\(getpid())")
         try Files.makeFolder(inner)
         share(inner)
+    }
+
+    /// Gives what is in the place of something of ours another name, that of nothing else: it is not lost.
+    func setAside(_ entry: String, as target: String) throws {
+        var (free, number) = (target, 1)
+        while try Files.kind(free) != nil { (free, number) = ("\(target)-\(number + 1)", number + 1) }
+        try moveAside(entry, to: free)
     }
 
     private func moveAside(_ entry: String, to target: String) throws {
@@ -92,10 +131,12 @@ extension StorageFolder {
     ///
     /// - Throws: ``SystemError`` for the first folder that cannot be read or changed.
     func checkRemovable() throws {
-        _ = try partialPath()
         let blobs = path + "/blobs"
-        for place in try [path, path + "/partial", blobs] + shards.map({ "\(blobs)/\($0)" }) {
-            // What is no folder goes with the one that it is in.
+        try check("blobs")
+        let shards = try shards
+        for shard in shards { try check("blobs/" + shard) }
+        _ = try partialPath()
+        for place in [path, path + "/partial", blobs] + shards.map({ "\(blobs)/\($0)" }) {
             guard try Files.isFolder(place) else { continue }
             guard faccessat(AT_FDCWD, place, R_OK | W_OK | X_OK, AT_EACCESS) == 0 else {
                 throw SystemError(errno, "change the folder", place)
@@ -123,11 +164,22 @@ extension StorageFolder {
         get throws { try Files.names(in: path + "/partial").filter { $0 != Self.resumeName } }
     }
 
-    /// The folders that blobs are spread over.
-    var shards: [String] { get throws { try Files.names(in: path + "/blobs") } }
+    /// The folders that blobs are spread over, or what is in the place of one.
+    var shards: [String] {
+        get throws {
+            let blobs = path + "/blobs"
+            return try Files.names(in: blobs).filter { name in
+                let isOurs = name.utf8.count == 2 && name.utf8.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
+                return try isOurs || Files.isFolder("\(blobs)/\(name)")
+            }
+        }
+    }
 
     /// The names of the blobs in a shard.
-    func blobNames(in shard: String) throws -> [String] { try Files.names(in: "\(path)/blobs/\(shard)") }
+    func blobNames(in shard: String) throws -> [String] {
+        try check("blobs")
+        return try Files.names(in: "\(path)/blobs/\(shard)")
+    }
 
     /// The names of the files that an image has or had, and that stay for their leases.
     func blobs(of name: Digest) throws -> [String] {

@@ -17,7 +17,7 @@ extension StorageFolder {
         if status.st_mode & S_IFMT == S_IFLNK {
             // Who can make a link can have any folder of this user's used as a cache.
             guard isShared || [geteuid(), 0].contains(status.st_uid) else { throw foreign(status) }
-            guard stat(path, &status) == 0 else { return }
+            guard stat(path, &status) == 0 else { throw SystemError(errno, Self.follow, path) }
         }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError(ENOTDIR, "use the folder", path) }
         if isShared {

@@ -25,11 +25,12 @@ package final class StorageFolder: Sendable {
     private let serial = Atomic<UInt64>(0)
     /// The folder for files that are not finished.
     private let partial: String
+    private let leases: String
 
     package init(path: String, isShared: Bool = false) {
         (self.path, self.isShared) = (path, isShared)
-        session = WriterSession(folder: path + "/leases", isShared: isShared)
-        partial = path + "/partial"
+        (partial, leases) = (path + "/partial", path + "/leases")
+        session = WriterSession(folder: leases, isShared: isShared)
     }
 
     /// `true` when the folder is there.
@@ -39,13 +40,17 @@ package final class StorageFolder: Sendable {
         get throws(SystemError) {
             var status = stat()
             guard stat(path, &status) == 0 else {
-                if errno == ENOENT { return false }
-                throw SystemError(errno, "look at", path)
+                guard errno == ENOENT else { throw SystemError(errno, "look at", path) }
+                if try Files.kind(path) == nil { return false }
+                throw SystemError(ENOENT, Self.follow, path)
             }
             guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError(ENOTDIR, "use the folder", path) }
             return true
         }
     }
+
+    /// What fails where the folder is a link that leads nowhere, as to a disk that is not there: no empty cache.
+    static let follow = "follow the link"
 
     // MARK: Names
 
@@ -78,7 +83,7 @@ package final class StorageFolder: Sendable {
 
     private func sessionName(looks: Bool) throws -> String {
         if !looks, Afterwards.hasSeen(session), let name = session.knownName { return name }
-        if let name = try session.name(begins: false), try Files.isFolder(partial) {
+        if let name = try session.name(begins: false), try Files.isFolder(partial), try Files.isFolder(leases) {
             Afterwards.noteSeen(session)
             return name
         }
@@ -169,7 +174,7 @@ package final class StorageFolder: Sendable {
     private func createPartial(_ fileName: String) throws -> Descriptor {
         do {
             return try Descriptor(creating: partialPath(fileName, looks: false))
-        } catch let failure as SystemError where failure.isMissing {
+        } catch let failure as SystemError where [ENOENT, ENOTDIR].contains(failure.code) {
             // The folder has gone since it was looked at.
             return try Descriptor(creating: partialPath(fileName))
         }
@@ -227,18 +232,25 @@ package final class StorageFolder: Sendable {
     ///
     /// - Parameter replaces: `true` when a file is expected to be there.
     func place(_ draft: String, at target: String, replaces: Bool) throws -> Placement {
+        if let placement = try? placeInShard(draft, at: target, replaces: replaces) { return placement }
+        // Something has come into the way since.
+        try clearWay(for: path + "/blobs", kind: .folder)
+        try clearWay(for: Self.folder(of: target), kind: .folder)
+        return try placeInShard(draft, at: target, replaces: replaces)
+    }
+
+    /// Clears what is no folder from the places of those that a file is named in.
+    func makeWay(to target: String) throws {
+        let shard = Self.folder(of: target)
         // The first of several files that are named in a row tells whether the folder is at its place.
-        if Afterwards.hasSeen(self), let placement = try? placeInShard(draft, at: target, replaces: replaces) {
-            return placement
-        }
+        if Afterwards.hasSeen(self), (try? clearWay(for: shard, kind: .folder)) != nil { return }
         try clearWay(for: path + "/blobs", kind: .folder)
         Afterwards.noteSeen(self)
-        return try placeInShard(draft, at: target, replaces: replaces)
+        try clearWay(for: shard, kind: .folder)
     }
 
     private func placeInShard(_ draft: String, at target: String, replaces: Bool) throws -> Placement {
         let shard = Self.folder(of: target)
-        try clearWay(for: shard, kind: .folder)
         // Most are new, and then nothing is in the way.
         if !replaces, Self.link(draft, target) { return .linked }
         try clearWay(for: target, kind: .file)
@@ -310,13 +322,11 @@ package final class StorageFolder: Sendable {
     ///
     /// - Returns: `true` when there was one. What is no file in its place goes too.
     package func remove(blob fileName: String) throws -> Bool {
-        guard try Files.isFolder(path + "/blobs"), try Files.isFolder("\(path)/blobs/\(fileName.prefix(2))") else {
-            return false
-        }
+        try checkPlace(of: fileName)
         let path = blob(fileName)
         if unlink(path) == 0 { return true }
         switch errno {
-        case ENOENT, ENOTDIR: return false
+        case ENOENT: return false
         case let code where try [EISDIR, EPERM].contains(code) && Files.isFolder(path):
             try clearAway(path)
             return false

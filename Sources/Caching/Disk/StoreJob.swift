@@ -136,6 +136,7 @@ final class StoreJob: Sendable {
     ///
     /// - Parameter twin: The entry that has, or seems to have, the same bytes.
     private func commit(_ writer: IndexWriter, twin: IndexRow?) throws -> Commit {
+        try disk.folder.makeWay(to: path)
         let now = disk.clock.now
         let life = disk.life(request.expiration)
         var row = IndexRow(
@@ -293,6 +294,7 @@ final class StoreJob: Sendable {
     /// key has goes: it is older.
     private func placeForLease() throws -> Stored {
         let path = try disk.index.write { writer in
+            try disk.folder.makeWay(to: self.path)
             let same = try disk.folder.blobs(of: name).first { file in
                 let path = disk.folder.blob(file)
                 return FileStamp(path: path)?.size == draft.stamp.size

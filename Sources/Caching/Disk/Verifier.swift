@@ -29,6 +29,8 @@ struct Verifier {
         try folder.claim()
         defer { disk.forgetLogContents() }
         disk.flushTouches()
+        // What nobody has asked for leaves it to the user what is to become of it.
+        try folder.checkAll(movesAside: repairs && reads == .all)
         if repairs {
             if try index.exists || folder.hasBlobs { try index.write { _ in } }
             found.leftovers += try LeftoverCollector(disk: disk).run()
@@ -73,7 +75,7 @@ struct Verifier {
     ///
     /// - Returns: The numbers of those that were not, and are put right or gone.
     private mutating func checkRecords(_ entries: [IndexDetails]) throws -> Set<Int64> {
-        let log = disk.logContents()
+        let log = try disk.logContents()
         let damaged = Set(entries.lazy.filter { !$0.isIntact }.map(\.row.number))
         found.corrected += damaged.count
         let unlogged = entries.filter { $0.mark == nil || log.mark(of: $0.row.number) != $0.mark }
@@ -134,6 +136,7 @@ struct Verifier {
         guard let current = try writer.row(row.name) else { return nil }
         let path = folder.blob(current.fileName)
         do {
+            try folder.checkPlace(of: current.fileName)
             let checksum = try folder.existingChecksum(of: path)
             let isSame = current.checksum == nil || checksum == current.checksum
             if FileStamp(path: path)?.size == current.byteCount, checksum != nil, isSame { return nil }
@@ -144,7 +147,7 @@ struct Verifier {
             // It may be readable again some day.
             return \Verification.unreadable
         }
-        let isGone = (try? Files.kind(path)) == nil
+        let isGone = try Files.kind(path) == nil
         if repairs {
             if !isGone {
                 try writer.confirm()

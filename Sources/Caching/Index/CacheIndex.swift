@@ -219,6 +219,7 @@ final class CacheIndex: Sendable {
             slot = nil
             readable.store(false, ordering: .relaxed)
             try folder.claim()
+            try folder.check("blobs")
             inode = try files.inode
             guard inode != nil else { return missing }
             prepareOpening()
@@ -293,6 +294,7 @@ final class CacheIndex: Sendable {
             }
             slot = nil
             try folder.claim()
+            try folder.check("blobs")
             guard inode != nil else { return nil }
             prepareOpening()
             let fresh = try IndexReader(path: files.path, clock: clock, waitsUntil: end)

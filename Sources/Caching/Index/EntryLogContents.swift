@@ -17,20 +17,29 @@ final class EntryLogContents: Sendable {
     /// Reads the file once. What is damaged in it is left out, and what follows is found again.
     ///
     /// - Complexity: O(*n*): a digest of all bytes.
-    init(of folder: StorageFolder) {
-        guard let file = try? Descriptor(reading: EntryLog.path(in: folder)), let size = file.stamp?.size else {
-            self.file = nil
+    ///
+    /// - Throws: ``SystemError`` when it cannot be opened now, which says nothing about what it has.
+    init(of folder: StorageFolder) throws {
+        let path = EntryLog.path(in: folder)
+        // What is no file is moved aside by who writes.
+        guard try FileStamp.existing(path) != nil else {
+            file = nil
             places = [:]
             return
         }
+        let file = try Descriptor(reading: path)
+        places = Self.places(in: file)
+        self.file = consume file
+    }
+
+    private static func places(in file: borrowing Descriptor) -> [Int64: Place] {
         var places: [Int64: Place] = [:]
-        var scan = Scan(size: size)
+        var scan = Scan(size: file.stamp?.size ?? 0)
         // A file that cannot be read to its end has what was read.
         try? scan.run(file) { number, offset, count, mark in
             places[number] = Place(offset: offset, count: count, mark: mark)
         }
-        self.places = places
-        self.file = consume file
+        return places
     }
 
     /// The mark of the record of an entry; `nil` when there is none.

@@ -80,7 +80,7 @@ struct IndexFiles: Sendable {
             return true
         } catch {
             guard let failure = error as? SystemError, failure.action == "open" else { return false }
-            return [ENOENT, ENOTDIR, ELOOP, ENXIO].contains(failure.code)
+            return [ENOENT, ELOOP, ENXIO].contains(failure.code)
         }
     }
 }

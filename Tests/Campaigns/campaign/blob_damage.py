@@ -116,6 +116,10 @@ def mutate(damaged: DamagedCache, count: int) -> None:
             if damaged.random.random() < 0.3:
                 other_server.close()
                 other_server = damaged.serve()
+            if mutation is link_shard:
+                for server in (warm, other_server):
+                    damaged.refuse(server, key)
+                damaged.put(damaged.random.choice((warm, other_server)), key)
             hidden = mutation is flip_hidden
             served = {}
             for server in damaged.random.sample((warm, other_server), 2):

@@ -88,6 +88,19 @@ class DamagedCache:
         if server.result("cachePath", {"key": key})["exists"] != is_there:
             self.breach("disagree", f"cachePath of {key}, which is {'' if is_there else 'not '}served")
 
+    def refuse(self, server: Server, key: str) -> None:
+        """Something in the way of an image says nothing about it: what is not in memory is an error, and nothing is lost."""
+        for method, params in (
+            ("retrieve", cached(key, "path")),
+            ("isCached", {"key": key}),
+            ("remove", {"key": key}),
+            ("clear", {}),
+            ("verify", {"repair": False}),
+        ):
+            reply = server.ask(method, params)
+            if reply.get("error", {}).get("code") != STORAGE_FAILED:
+                self.breach("in the way", f"{method} of {key}: {reply}")
+
     def check_clean(self, server: Server) -> None:
         """After repairs, a second `verify` finds nothing and the sizes are true."""
         if "verify" not in self.known:
