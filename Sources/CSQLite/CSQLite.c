@@ -340,6 +340,23 @@ int hl_sqlite_check_log_index(sqlite3 *connection) {
     return 0;
 }
 
+sqlite3 *hl_sqlite_alone(const char *path) {
+    sqlite3 *connection = NULL;
+    sqlite3_file *file = NULL;
+    // Opens nothing but the file itself, as long as nothing is read.
+    int code = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code == SQLITE_OK) code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    // Whoever has a database with a write-ahead log open holds the first of these locks.
+    for (int level = SQLITE_LOCK_SHARED; code == SQLITE_OK && level <= SQLITE_LOCK_EXCLUSIVE; level++) {
+        int is_state = level == SQLITE_LOCK_PENDING;
+        if (!is_state) code = file && file->pMethods ? file->pMethods->xLock(file, level) : SQLITE_ERROR;
+    }
+    if (code == SQLITE_OK) return connection;
+    if (file && file->pMethods) file->pMethods->xUnlock(file, SQLITE_LOCK_NONE);
+    sqlite3_close_v2(connection);
+    return NULL;
+}
+
 int hl_sqlite_prepare(void) {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     int code = sqlite3_initialize();

@@ -151,22 +151,49 @@ import Testing
         #expect(IndexMark(savedIn: files) != IndexMark(of: files, bootNumber: 2))
     }
 
-    @Test(arguments: ["-wal", "-shm", "-journal"])
-    func anObstacleBesideTheIndexIsPutAside(_ suffix: String) throws {
-        for isFolder in [true, false] {
-            let first = try filled()
-            let victim = first.folder.path + "/victim"
-            overwrite(victim, [1, 2, 3])
+    enum Obstacle: CaseIterable { case folder, link, otherName }
+
+    @Test(arguments: ["-wal", "-shm", "-journal"], Obstacle.allCases)
+    func anObstacleBesideTheIndexIsPutAside(_ suffix: String, _ obstacle: Obstacle) throws {
+        let first = try filled()
+        first.disk.index.closeAll()
+        let (victim, side) = (first.folder.path + "/victim", first.index + suffix)
+        let bytes = [UInt8](repeating: 7, count: 40_000)
+        overwrite(victim, bytes)
+        for aside in [".foreign", ".foreign-2"] {
             unlink(first.index + "-wal")
             unlink(first.index + "-shm")
-            if isFolder { mkdir(first.index + suffix, 0o700) } else { symlink(victim, first.index + suffix) }
+            switch obstacle {
+            case .folder:
+                mkdir(side, 0o700)
+                overwrite(side + "/file", bytes)
+            case .link: symlink(victim, side)
+            case .otherName: link(victim, side)
+            }
             let disk = try first.reopened()
-            try disk.store(hollowPNG(width: 50), "new")
-            #expect(try disk.bytes("new") == hollowPNG(width: 50))
+            try disk.store(hollowPNG(width: 50), aside)
+            #expect(try disk.bytes(aside) == hollowPNG(width: 50))
             disk.disk.checkIndex()
-            #expect(try disk.disk.totals().count == 21)
-            _ = try disk.disk.removeAll()
-            #expect(FileStamp(path: victim)?.size == 3)
+            #expect(try disk.disk.totals().count == (aside == ".foreign" ? 21 : 22))
+            #expect(content(victim) == bytes)
+            var status = stat()
+            #expect(lstat(side + aside, &status) == 0, "it is not lost")
+            if obstacle == .folder { #expect(content(side + aside + "/file") == bytes) }
+            disk.disk.index.closeAll()
         }
+    }
+
+    /// As a backup by hard links makes it: whoever has the index open would go on with the one that was moved.
+    @Test(arguments: ["-wal", "-shm"])
+    func anotherNameOfAFileThatSQLiteUsesMakesItNoObstacle(_ suffix: String) throws {
+        let first = try filled()
+        let side = first.index + suffix
+        try #require(link(side, first.folder.path + "/copy") == 0)
+        let inode = FileStamp(path: side)?.inode
+        let other = try first.reopened()
+        try other.store(hollowPNG(width: 50), "new")
+        #expect(try first.bytes("new") == hollowPNG(width: 50))
+        #expect(inode != nil && FileStamp(path: side)?.inode == inode)
+        #expect(!FileManager.default.fileExists(atPath: side + ".foreign"))
     }
 }

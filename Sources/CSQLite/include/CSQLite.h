@@ -23,6 +23,10 @@ int hl_sqlite_is_sound(sqlite3 *connection);
 /// Has each transaction of a connection fail, instead of being committed, when its memory has lost something.
 void hl_sqlite_guard(sqlite3 *connection);
 
+/// A connection to a database that no other connection has open, in whatever process: none can be opened until it is closed.
+/// NULL when one has, when there is no database, and when that cannot be told. It is of no use but to be closed.
+sqlite3 *hl_sqlite_alone(const char *path);
+
 /// Compares the index of the write-ahead log with the log: SQLite itself never does, and reads old pages where the index is
 /// wrong. Called in a transaction that writes nothing, under the lock for writing. Returns 0 when they disagree; then the
 /// index has lost something for all connections (see hl_sqlite_is_whole) and is made again by the next one. O(n) in the

@@ -83,8 +83,9 @@ extension StorageFolder {
         let index = IndexFiles(in: self)
         let files = [index.path, index.log, index.path + "-shm", index.mark, index.entryLog]
         guard try files.contains(where: { try FileStamp.existing($0).map { !trusts($0) } ?? false }) else { return }
-        for file in files where rename(file, file + ".foreign") != 0 && errno != ENOENT {
-            throw SystemError(errno, "move", file)
-        }
+        for file in files { try setForeignAside(file) }
     }
+
+    /// Gives a file, or what else is in the place of one of the index's, another name.
+    func setForeignAside(_ file: String) throws { try setAside(file, as: file + ".foreign") }
 }

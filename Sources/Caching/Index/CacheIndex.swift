@@ -243,9 +243,9 @@ final class CacheIndex: Sendable {
         return true
     }
 
-    private func prepareOpening() {
+    private func prepareOpening(isLocked: Bool = false) {
         onOpening.withLock { $0 }?()
-        files.clearWay()
+        files.clearWay(isLocked: isLocked)
     }
 
     private func noteUnproven(_ times: ClosedRange<Int>?) { if let times { unproven.set(times) } }
@@ -383,7 +383,7 @@ final class CacheIndex: Sendable {
             defer { withExtendedLifetime(lock) {} }
             if lock != nil { mendCutOff() }
             slot = nil
-            prepareOpening()
+            prepareOpening(isLocked: lock != nil)
             let fresh = try IndexWriter(files, clock: clock, lending: lending, waitsUntil: end)
             slot = fresh
             noteUnproven(fresh.unprovenTimes)

@@ -90,7 +90,7 @@ final class EntryLog {
         file = nil
         inode = nil
         // What is no file of ours is nothing to write into.
-        if let kind = try? Files.kind(path), kind != .file { unlink(path) }
+        if let kind = try? Files.kind(path), kind != .file { try? folder.setForeignAside(path) }
         guard let opened = try? folder.open(path, O_RDWR | O_APPEND), let stamp = opened.stamp
         else {
             return

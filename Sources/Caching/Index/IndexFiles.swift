@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import Glibc
 internal import Platform
 
@@ -45,10 +46,38 @@ struct IndexFiles: Sendable {
         return file
     }
 
-    /// Moves away what is no file and lies in the place of one of the files beside the index: SQLite could not open it, or
-    /// would follow it.
-    func clearWay() {
-        for suffix in ["-wal", "-shm", "-journal"] { try? folder.clearWay(for: path + suffix, kind: .file) }
+    private enum Obstacle { case noFile, otherName }
+
+    /// Gives another name to what lies in the place of one of the files beside the index and is none of them: what is no
+    /// file, for SQLite could not open it, or would follow it; and a file that has a name elsewhere, for SQLite would write
+    /// over it.
+    ///
+    /// - Parameter isLocked: `true` when ``lock(waiting:)`` is held.
+    func clearWay(isLocked: Bool) {
+        let shared = ["-wal", "-shm"].map { path + $0 }
+        // Nobody has a journal of this kind open, but for whoever makes the index.
+        let sides = shared + [path + "-journal"]
+        guard sides.contains(where: { Self.obstacle($0) != nil }) else { return }
+        let lock = isLocked ? nil : lock(waiting: 1)
+        // What SQLite has open is SQLite's, whatever names somebody has given it.
+        var alone: OpaquePointer?
+        if shared.contains(where: { Self.obstacle($0) == .otherName }) { alone = hl_sqlite_alone(path) }
+        defer { sqlite3_close_v2(alone) }
+        let isUnused = alone != nil || (try? Files.kind(path)) == nil
+        for side in sides {
+            // Another process may have done it, and begun one of its own.
+            guard let obstacle = Self.obstacle(side) else { continue }
+            if obstacle == .otherName, !isUnused, shared.contains(side) { continue }
+            try? folder.setForeignAside(side)
+        }
+        withExtendedLifetime(lock) {}
+    }
+
+    private static func obstacle(_ path: String) -> Obstacle? {
+        var status = stat()
+        guard path.withCString({ lstat($0, &status) }) == 0 else { return nil }
+        if status.st_mode & S_IFMT != S_IFREG { return .noFile }
+        return status.st_nlink > 1 ? .otherName : nil
     }
 
     /// Removes the files where the index was cut to nothing, or in its header, under open connections: SQLite would wait for
