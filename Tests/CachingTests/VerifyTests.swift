@@ -389,4 +389,23 @@ import Testing
         #expect(try disk.disk.totals().count == 39)
         #expect(try disk.check().isClean)
     }
+
+    @Test func aFolderInThePlaceOfALentFileIsClearedOnce() throws {
+        let disk = try TestDisk()
+        let path = try #require(try disk.store(hollowPNG(width: 1, count: 1000), "a").path)
+        try disk.lend("a", for: 60)
+        let other = try #require(try disk.store(hollowPNG(width: 2, count: 1000), "a").path)
+        #expect(other != path && FileStamp(path: path) != nil)
+        for isNoted in [true, false] {
+            unlink(path)
+            mkdir(path, 0o700)
+            overwrite(path + "/file", [1])
+            #expect(try !disk.check().isClean)
+            let found = try disk.disk.verify(repairs: true)
+            #expect(found.corrected == (isNoted ? 1 : 0) && found.leftovers == (isNoted ? 0 : 1))
+            #expect(try Files.kind(path) == nil)
+            #expect(try disk.check().isClean && disk.disk.verify(repairs: true).isClean)
+        }
+        #expect(try disk.bytes("a") == hollowPNG(width: 2, count: 1000))
+    }
 }

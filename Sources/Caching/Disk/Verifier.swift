@@ -196,6 +196,8 @@ struct Verifier {
                 if let size = FileStamp(path: folder.blob(file.name))?.size {
                     try writer.leave(file.name, bytes: size, until: file.until)
                 } else {
+                    try writer.confirm()
+                    try folder.clearWay(for: folder.blob(file.name), kind: .file)
                     try writer.forget(file: file.name)
                 }
             }
@@ -245,8 +247,9 @@ struct Verifier {
             if row?.fileName == fileName { return nil }
             let fileExtension = fileName.contains(".") ? String(fileName.dropFirst(hex.count + 1)) : ""
             do {
+                let isFile = try FileStamp.existing(path) != nil
                 if let row, try !disk.repairer.replaces(fileName, row) {
-                    if LeaseNumber(fileName: fileName).map(disk.lending.isLent) ?? false {
+                    if isFile, LeaseNumber(fileName: fileName).map(disk.lending.isLent) ?? false {
                         if repairs, let writer { try disk.repairer.leave(fileName, besides: row, writer) }
                         return \Verification.corrected
                     }
