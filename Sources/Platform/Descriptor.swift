@@ -42,18 +42,18 @@ package struct Descriptor: ~Copyable, Sendable {
     /// alike, and the time of change is that of the beginning of a write. Waits a moment where the file has only just been
     /// written.
     ///
-    /// - Returns: The stamp, and `true` when a write may still be going on; `nil` when it is not a regular file.
-    package func settled() -> (stamp: FileStamp, mayBeWriting: Bool)? {
+    /// - Returns: The state, and `true` when a write may still be going on; `nil` when it is not a regular file.
+    package func settled() -> (state: FileState, mayBeWriting: Bool)? {
         for _ in 0..<50 {
-            guard let stamp else { return nil }
-            let age = fileNanoseconds() - stamp.modified
+            guard let state = FileState(descriptor: number) else { return nil }
+            let now = fileNanoseconds()
             // A time that is yet to come is another clock's, and tells nothing.
-            if age < -1_000_000_000 || age > 0 && (age > 1_000_000_000 || hl_has_writer(number) == 0) {
-                return (stamp, false)
-            }
+            let latest = [state.stamp.modified, state.changed].filter { $0 <= now + 1_000_000_000 }.max()
+            guard let age = latest.map({ now - $0 }) else { return (state, false) }
+            if age > 0, age > 1_000_000_000 || hl_has_writer(number) == 0 { return (state, false) }
             usleep(1000)
         }
-        return stamp.map { ($0, true) }
+        return FileState(descriptor: number).map { ($0, true) }
     }
 
     /// Reads once, at `offset` or where the last read ended.

@@ -30,16 +30,68 @@ package struct FileStamp: Equatable, Sendable {
 
     /// The stamp of the regular file that a path or a link at it leads to; `nil` when there is none, or it cannot be told.
     package init?(following path: String) {
+        guard let state = FileState(following: path) else { return nil }
+        self = state.stamp
+    }
+
+    /// The stamp of an open regular file.
+    package init?(descriptor: Int32) {
         var status = stat()
-        guard path.withCString({ stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         self.init(status)
     }
 
-    /// Makes sure that what was read from a path since this stamp was taken is one state of one file.
+    fileprivate init(_ status: stat) {
+        inode = UInt64(status.st_ino)
+        size = Int(status.st_size)
+        modified = status.st_mtim.tv_sec &* 1_000_000_000 &+ status.st_mtim.tv_nsec
+        allocated = Int(status.st_blocks) * 512
+        owner = status.st_uid
+    }
+
+    /// The seconds since the last change. Files bear the time of the system, whatever the engine's clocks say.
+    package var age: Int { wallSeconds() - modified / 1_000_000_000 }
+
+    /// `true` when it is the same file, not written since.
+    package func matches(_ other: FileStamp) -> Bool {
+        inode == other.inode && size == other.size && modified == other.modified
+    }
+}
+
+/// A state of a regular file, of which any write makes another: one too whose writer puts the time of change back.
+package struct FileState: Sendable {
+    package let stamp: FileStamp
+    /// The time of the last change of content, or of anything else about the file, in nanoseconds since 1970: the system's,
+    /// which no program sets.
+    let changed: Int
+
+    private init?(_ status: stat) {
+        guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+        stamp = FileStamp(status)
+        changed = status.st_ctim.tv_sec &* 1_000_000_000 &+ status.st_ctim.tv_nsec
+    }
+
+    /// The state of the regular file that a path or a link at it leads to; `nil` when there is none, or it cannot be told.
+    package init?(following path: String) {
+        var status = stat()
+        guard path.withCString({ stat($0, &status) }) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// The state of an open regular file.
+    package init?(descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Makes sure that what was read from a path since this state was told is one state of one file.
     ///
     /// - Throws: ``SystemError`` with `ETXTBSY` when the file has been written or replaced since.
     package func checkUnchanged(_ path: String) throws(SystemError) {
-        guard let now = FileStamp(following: path), now.matches(self) else { throw Self.changing(path) }
+        guard let now = FileState(following: path), now.stamp.matches(stamp), now.changed == changed else {
+            throw Self.changing(path)
+        }
     }
 
     /// The same, for a file that somebody had open for writing when it was read: its time of change is that of the beginning
@@ -57,28 +109,5 @@ package struct FileStamp: Equatable, Sendable {
 
     private static func changing(_ path: String) -> SystemError {
         SystemError(ETXTBSY, "read a file while another program writes it:", path)
-    }
-
-    /// The stamp of an open regular file.
-    package init?(descriptor: Int32) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        self.init(status)
-    }
-
-    private init(_ status: stat) {
-        inode = UInt64(status.st_ino)
-        size = Int(status.st_size)
-        modified = status.st_mtim.tv_sec &* 1_000_000_000 &+ status.st_mtim.tv_nsec
-        allocated = Int(status.st_blocks) * 512
-        owner = status.st_uid
-    }
-
-    /// The seconds since the last change. Files bear the time of the system, whatever the engine's clocks say.
-    package var age: Int { wallSeconds() - modified / 1_000_000_000 }
-
-    /// `true` when it is the same file, not written since.
-    package func matches(_ other: FileStamp) -> Bool {
-        inode == other.inode && size == other.size && modified == other.modified
     }
 }

@@ -30,7 +30,7 @@ public final class DiskStorage: Sendable {
         ///
         /// `as` is its state when it was first looked at: what is copied must be of that state. `nil` for a file that nobody
         /// else writes.
-        case file(String, as: FileStamp? = nil)
+        case file(String, as: FileState? = nil)
 
         /// `true` when its bytes are in memory already.
         package var isInMemory: Bool {

@@ -100,15 +100,15 @@ package final class StorageFolder: Sendable {
     package func write(_ content: DiskStorage.Content, for fileName: String, syncs: Bool) throws -> Draft {
         switch content {
         case .bytes(let bytes): return try write(bytes, fileName, syncs: syncs)
-        case .file(let source, let stamp):
-            guard let stamp else { return try copy(source, fileName, syncs: syncs) }
+        case .file(let source, let state):
+            guard let state else { return try copy(source, fileName, syncs: syncs) }
             let isSettled = try Descriptor(reading: source, followsLinks: true).settled()?.mayBeWriting == false
             let draft = try copy(source, fileName, syncs: syncs)
             return try unlinkingOnFailure(draft.path) {
                 if isSettled {
-                    try stamp.checkUnchanged(source)
+                    try state.checkUnchanged(source)
                 } else {
-                    try stamp.checkUnchanged(source) { try checksum(of: source, followsLinks: true) == draft.checksum }
+                    try state.checkUnchanged(source) { try checksum(of: source, followsLinks: true) == draft.checksum }
                 }
                 return draft
             }

@@ -24,17 +24,17 @@ struct LocalFile: Sendable {
     func content() throws(ImageError) -> DiskStorage.Content {
         try opened { (file, _) throws(ImageError) in
             do {
-                guard let (stamp, mayBeWriting) = BlockingPool.waiting({ file.settled() }) else {
+                guard let (state, mayBeWriting) = BlockingPool.waiting({ file.settled() }) else {
                     throw SystemError(ESTALE, "look at", path)
                 }
-                guard stamp.size <= BodySpool.memoryLimit else { return .file(path, as: stamp) }
-                let bytes = try file.bytes(stamp.size)
+                guard state.stamp.size <= BodySpool.memoryLimit else { return .file(path, as: state) }
+                let bytes = try file.bytes(state.stamp.size)
                 guard mayBeWriting else {
-                    try stamp.checkUnchanged(path)
+                    try state.checkUnchanged(path)
                     return .bytes(bytes)
                 }
                 try BlockingPool.waiting {
-                    try stamp.checkUnchanged(path) { try Files.read(path, followsLinks: true) == bytes }
+                    try state.checkUnchanged(path) { try Files.read(path, followsLinks: true) == bytes }
                 }
                 return .bytes(bytes)
             } catch {

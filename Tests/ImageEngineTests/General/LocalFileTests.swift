@@ -137,15 +137,20 @@ import Testing
         #expect(engine.blobs.count == 1, "a failed store leaves what was there")
     }
 
-    /// A writer that never rests; small files are read at once, and large ones copied.
-    @Test(arguments: [20_000, 3 << 20])
-    func whatIsStoredFromAFileThatIsBeingRewrittenIsOneStateOfItOrAnError(_ count: Int) async throws {
+    /// A writer that never rests, and may put the time of change back; small files are read at once, and large ones copied.
+    @Test(arguments: [20_000, 3 << 20], [false, true])
+    func whatIsStoredFromAFileThatIsBeingRewrittenIsOneStateOfItOrAnError(_ count: Int, _ hides: Bool) async throws {
         let states = (1...3).map { hollowPNG(width: $0, count: count) }
         overwrite(path, states[0])
         let isDone = Atomic(false)
         let gate = Platform.Semaphore()
         startThread { [path] in
-            while !isDone.load(ordering: .relaxed) { for state in states { overwrite(path, state, truncates: false) } }
+            while !isDone.load(ordering: .relaxed) {
+                for state in states {
+                    overwrite(path, state, truncates: false)
+                    if hides { setModified(path, 1_700_000_000) }
+                }
+            }
             gate.signal()
         }
         for number in 0..<20 {
@@ -172,16 +177,29 @@ import Testing
 
     @Test func aFileThatWasReplacedSinceItWasLookedAtIsNotCopied() throws {
         overwrite(path, picture)
-        let stamp = try #require(FileStamp(path: path))
+        let state = try #require(FileState(following: path))
         let folder = engine.cache.disk.folder
-        let draft = try folder.write(.file(path, as: stamp), for: "draft", syncs: false)
+        let draft = try folder.write(.file(path, as: state), for: "draft", syncs: false)
         #expect(try draft.checksum == folder.checksum(of: path))
         overwrite(path + "~", picture)
         rename(path + "~", path)
         #expect(throws: SystemError(ETXTBSY, "read a file while another program writes it:", path)) {
-            try folder.write(.file(path, as: stamp), for: "draft", syncs: false)
+            try folder.write(.file(path, as: state), for: "draft", syncs: false)
         }
         #expect(engine.folder.files.count { $0.contains("/partial/draft") } == 1, "nothing is left of it")
+    }
+
+    @Test(arguments: [20_000, 3 << 20])
+    func aFileWhoseTimeOfChangeWasPutBackIsNotCopied(_ count: Int) throws {
+        overwrite(path, hollowPNG(width: 1, count: count))
+        setModified(path, 1_700_000_000)
+        let state = try #require(FileState(following: path))
+        overwrite(path, hollowPNG(width: 2, count: count), truncates: false)
+        setModified(path, 1_700_000_000)
+        #expect(FileStamp(path: path) == state.stamp)
+        #expect(throws: SystemError(ETXTBSY, "read a file while another program writes it:", path)) {
+            try engine.cache.disk.folder.write(.file(path, as: state), for: "draft", syncs: false)
+        }
     }
 
     /// More than may be held at once; each third cannot be stored.
