@@ -182,7 +182,7 @@ import Testing
             SharedLines(folder, name: "names").add("line")
             _ = DownloadLock(folder: folder).take(Digest(of: "a"))
             let part = ResumeFolder(folder).begin(Digest(of: "a")) { _ in "note" }
-            #expect(disk.disk.lend(1, for: 60, bytes: 1))
+            #expect(disk.disk.lend(LeaseNumber(1, fileNumber: 0), for: 60, bytes: 1))
             let entries = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
             let kinds = ["entries.log", "names", "flights", "leases/table", "index.sound", "index.reserve"]
             #expect(Set(kinds).isSubset(of: entries) && entries.contains { $0.hasSuffix(".session") })

@@ -287,34 +287,45 @@ import Testing
         #expect(try disk.disk.totals().bytes == 3000)
     }
 
-    /// Drafts are on the disk too, however many stores come while another process holds the index.
-    @Test func draftsTakeNoMoreThanAnEighthOfTheLimitBesideTheImages() async throws {
+    /// Drafts are on the disk too, however many stores come at the same time.
+    @Test func draftsThatAreTooManyWaitInTheirOrder() {
+        let queue = DraftQueue()
+        let begun = Mutex<[Int]>([])
+        func admit(_ number: Int, _ bytes: Int) {
+            queue.admit(bytes, most: 2500, in: WorkQueue { $0() }) { _ in begun.withLock { $0.append(number) } }
+        }
+        for number in 1...4 { admit(number, 1000) }
+        admit(5, 5000)
+        admit(6, 1000)
+        #expect(begun.withLock { $0 } == [1, 2] && queue.waitingCount == 4)
+        admit(7, 0)
+        #expect(begun.withLock { $0 } == [1, 2, 7], "what writes nothing does not wait")
+        for _ in 1...3 { queue.leave(1000) }
+        #expect(begun.withLock { $0 } == [1, 2, 7, 3, 4])
+        queue.leave(1000)
+        #expect(begun.withLock { $0 } == [1, 2, 7, 3, 4, 5], "one that is larger than the bound is alone")
+        queue.leave(5000)
+        #expect(begun.withLock { $0 }.last == 6 && queue.waitingCount == 0 && queue.isBusy)
+        queue.leave(1000)
+        #expect(!queue.isBusy)
+    }
+
+    @Test func storesWhoseDraftsHaveWaitedAreDone() async throws {
         let disk = try TestDisk { $0.bytesLimit = 20_000 }
-        try disk.store(hollowPNG(width: 1, count: 1000), "0")
-        let holder = try SQLiteDatabase(path: disk.index, creates: false, waitsUntil: .max)
-        try holder.execute("BEGIN IMMEDIATE")
-        let stored = Atomic(0)
-        func begin(_ number: Int, count: Int) throws {
-            let bytes = hollowPNG(width: 1 + number, count: count)
+        #expect(disk.disk.draftShare == 2500)
+        let stored = Counter()
+        for number in 1...20 {
+            let bytes = hollowPNG(width: number, count: number == 20 ? 5000 : 1000)
             let header = try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
-            var request = StoreRequest(key: CacheKey("\(number)"), header: header)
-            request.patience = 1000
-            startThread { [request] in
+            let request = StoreRequest(key: CacheKey("\(number)"), header: header)
+            startThread {
                 disk.disk.store(.bytes(bytes), request, in: WorkQueue { work in startThread { work() } }) { result in
-                    if case .success = result { stored.add(1, ordering: .relaxed) }
+                    if case .success = result { stored.add() }
                 }
             }
         }
-        for number in 1...19 { try begin(number, count: 1000) }
-        try await eventually("two are written") { disk.disk.drafts.waitingCount == 17 }
-        // Larger than the eighth: it has its turn too.
-        try begin(20, count: 5000)
-        try await eventually("it waits") { disk.disk.drafts.waitingCount == 18 }
-        #expect(disk.partials.count == 2)
-        try holder.execute("ROLLBACK")
-        try await eventually("all are stored") { stored.load(ordering: .relaxed) == 20 }
+        try await eventually("all are stored") { stored.value == 20 }
         try await eventually("no draft is left") { disk.partials.isEmpty && !disk.disk.drafts.isBusy }
-        #expect(try disk.record("20") != nil)
     }
 
     // MARK: Free space
