@@ -288,6 +288,14 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
     return code;
 }
 
+/// Sleeps not at all: SQLite would try again for ten seconds what another process, or a file system without locks, keeps it
+/// from. Whoever wants to wait calls again.
+static int stay_awake(sqlite3_vfs *vfs, int microseconds) {
+    (void)vfs;
+    (void)microseconds;
+    return 0;
+}
+
 /// 1 when a part of the index names the page of a frame, and finds the frame by it. Frames count from 1 in each part.
 static int finds(const char *part, int is_first, uint32_t frame, uint32_t page) {
     const uint32_t *pages = (const uint32_t *)(part + (is_first ? first_pages : 0));
@@ -368,5 +376,6 @@ int hl_sqlite_prepare(void) {
     files.szOsFile += (int)sizeof(struct extra);
     files.xOpen = open_file;
     files.xDelete = remove_file;
+    files.xSleep = stay_awake;
     return sqlite3_vfs_register(&files, 0);
 }

@@ -7,16 +7,18 @@ extension ImageCache {
     /// - Parameters:
     ///   - burst: An observation of the file that was made under the same number is not repeated; 0 always looks.
     ///   - mayWait: `true` when index and folder may be put right when they do not agree. Otherwise that is a miss.
+    ///   - patience: The longest wait in seconds for another process that holds the index; the usual one when `nil`.
     public func hit(
-        for key: CacheKey, options: StorageOptions, burst: UInt64, mayWait: Bool
+        for key: CacheKey, options: StorageOptions, burst: UInt64, mayWait: Bool, patience: Double? = nil
     ) throws(ImageError) -> Hit? {
-        try look(for: key, options: options, burst: burst, mayWait: mayWait)?.map { used($0, options) }
+        try look(for: key, options: options, burst: burst, mayWait: mayWait, patience: patience)?
+            .map { used($0, options) }
     }
 
     /// The image for `key` as it is found, until ``used(_:_:)`` says that it is answered: `nil` when the cache cannot tell at
     /// once, `nil` inside when it has no image.
     package func look(
-        for key: CacheKey, options: StorageOptions, burst: UInt64, mayWait: Bool
+        for key: CacheKey, options: StorageOptions, burst: UInt64, mayWait: Bool, patience: Double? = nil
     ) throws(ImageError) -> Hit?? {
         let lease = options.lease ?? Self.lease
         if let entry = memory.value(for: key, extending: options.memoryCacheAccessExtendingExpiration) {
@@ -28,7 +30,7 @@ extension ImageCache {
             memory.remove(key)
         }
         if options.fromMemoryCacheOrRefresh { return .some(nil) }
-        guard let found = try diskRecord(key, lease: lease, mayWait: mayWait) else { return nil }
+        guard let found = try diskRecord(key, lease: lease, mayWait: mayWait, patience: patience) else { return nil }
         return .some(found.map { Hit(record: $0) })
     }
 
@@ -51,8 +53,11 @@ extension ImageCache {
     }
 
     /// The image on disk, if it was stored after one that is only in memory: by another process, then.
-    func hit(for key: CacheKey, storedAfter record: ImageRecord, options: StorageOptions) throws(ImageError) -> Hit? {
-        guard let found = try disk.record(for: key, lease: options.lease ?? Self.lease), found.number != nil,
+    func hit(
+        for key: CacheKey, storedAfter record: ImageRecord, options: StorageOptions, patience: Double
+    ) throws(ImageError) -> Hit? {
+        guard let found = try disk.record(for: key, lease: options.lease ?? Self.lease, patience: patience),
+            found.number != nil,
             found.stamp != record.beside
         else { return nil }
         noteUse(of: found, options)
@@ -63,11 +68,14 @@ extension ImageCache {
     package func holdsBytes(_ key: CacheKey) -> Bool { memory.peek(key)?.bytes != nil }
 
     /// The disk's record: `nil` when that takes waiting, `nil` inside when there is none.
-    func diskRecord(_ key: CacheKey, lease: Double = 0, mayWait: Bool) throws(ImageError) -> ImageRecord?? {
+    func diskRecord(
+        _ key: CacheKey, lease: Double = 0, mayWait: Bool, patience: Double? = nil
+    ) throws(ImageError) -> ImageRecord?? {
         switch try disk.lookUp(key, lease: lease) {
         case .found(let record): .some(record)
         case .missing: .some(nil)
-        case .unsettled: mayWait ? .some(try disk.settle(key, lease: lease)) : nil
+        case .unsettled:
+            mayWait ? .some(try disk.settle(key, lease: lease, patience: patience ?? CacheIndex.patience)) : nil
         }
     }
 

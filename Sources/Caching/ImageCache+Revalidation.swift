@@ -39,24 +39,28 @@ extension ImageCache {
 
     /// The image for `key`, in memory or on disk. Waits.
     ///
-    /// - Parameter evenExpired: `true` when an entry on disk whose time is over is found too; it is not promoted.
+    /// - Parameters:
+    ///   - evenExpired: `true` when an entry on disk whose time is over is found too; it is not promoted.
+    ///   - patience: The longest wait in seconds for another process that holds the index.
     package func candidate(
-        for key: CacheKey, options: StorageOptions, evenExpired: Bool
+        for key: CacheKey, options: StorageOptions, evenExpired: Bool, patience: Double
     ) throws(ImageError) -> Candidate? {
-        if let hit = try hit(for: key, options: options, burst: 0, mayWait: true) {
+        if let hit = try hit(for: key, options: options, burst: 0, mayWait: true, patience: patience) {
             guard hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh else {
                 return Candidate(hit: hit)
             }
             do throws(ImageError) {
-                return Candidate(hit: try self.hit(for: key, storedAfter: hit.record, options: options) ?? hit)
+                return Candidate(
+                    hit:
+                        try self.hit(for: key, storedAfter: hit.record, options: options, patience: patience) ?? hit)
             } catch {
                 // A disk that cannot be read has nothing newer to answer with.
-                guard error.isLastingOfStorage else { throw error }
+                guard error.leavesStorageUnused else { throw error }
                 return Candidate(hit: hit)
             }
         }
         guard evenExpired, !options.fromMemoryCacheOrRefresh,
-            let record = try disk.recordEvenExpired(key, lease: options.lease ?? Self.lease)
+            let record = try disk.recordEvenExpired(key, lease: options.lease ?? Self.lease, patience: patience)
         else { return nil }
         let over = record.expiryTime.map { HTTPFreshness.span(from: $0, to: disk.clock.now) }
         return Candidate(hit: Hit(record: record), expiredFor: over)
@@ -65,7 +69,8 @@ extension ImageCache {
     /// The same image with what another process may have heard of its server since memory remembers it. Waits.
     package func renewed(_ hit: Hit, options: StorageOptions) throws(ImageError) -> Hit {
         guard hit.cacheType == .memory, hit.record.number != nil,
-            case .found(let record) = try disk.lookIntoIndex(hit.record.key, lease: 0), let stamp = record.stamp,
+            case .found(let record) = try disk.lookIntoIndex(hit.record.key, lease: 0, patience: 0),
+            let stamp = record.stamp,
             hit.record.stamp?.matches(stamp) == true, record.origin != hit.record.origin
         else { return hit }
         return Hit(entry: promote(record, bytes: hit.bytes, options).entry, cacheType: .memory)

@@ -59,10 +59,13 @@ extension ImageError {
         }
     }
 
-    /// `true` when the cache folder cannot be used until somebody changes that: what is loaded can be answered all the same,
-    /// though it is not stored.
-    package var isLastingOfStorage: Bool {
-        if case .storageFailed(_, _, .lasting) = self { true } else { false }
+    /// `true` when the cache folder cannot be used until somebody changes that, or gives it back: what is loaded can be answered
+    /// all the same, though it is not stored.
+    package var leavesStorageUnused: Bool {
+        switch self {
+        case .storageFailed(_, _, .lasting), .storageFailed(_, _, .busy): true
+        default: false
+        }
     }
 
     private static func hint(_ code: Int32, _ folder: String) -> String {

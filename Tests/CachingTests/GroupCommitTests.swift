@@ -12,10 +12,18 @@ import Testing
 @Suite struct GroupCommitTests {
     private let commits = GroupCommit<Int>(limit: 4)
 
+    /// Work that can always be done.
+    private func doing(_ body: @escaping @Sendable ([Int]) -> Void) -> GroupCommit<Int>.Work {
+        { jobs, _ in
+            body(jobs)
+            return []
+        }
+    }
+
     @Test func whatComesWhileOneWorksIsDoneTogetherInTheOrderItCameAndNobodyWaits() async throws {
         let (commits, rounds, done) = (commits, Rounds(), Counter())
         let gate = Semaphore()
-        let work: @Sendable ([Int]) -> Void = { jobs in
+        let work = doing { jobs in
             rounds.add(jobs)
             if jobs == [0] { gate.wait() }
         }
@@ -35,7 +43,7 @@ import Testing
     @Test func leaderWithoutTimeLeavesTheJobsOfOthersToAnotherThread() async throws {
         let (commits, rounds, done) = (commits, Rounds(), Counter())
         let (first, second) = (Semaphore(), Semaphore())
-        let work: @Sendable ([Int]) -> Void = { jobs in
+        let work = doing { jobs in
             rounds.add(jobs)
             if jobs == [0] { first.wait() } else { second.wait() }
         }
@@ -51,7 +59,7 @@ import Testing
         }
         second.signal()
         let again = Counter()
-        commits.join(4) { _ in again.add() }
+        commits.join(4, doing { _ in again.add() })
         try await eventually("there is a leader for what comes later") { again.value == 1 || rounds.has(4) }
         second.signal()
     }
@@ -59,7 +67,7 @@ import Testing
     @Test func whatAThreadBringsInARowIsDoneTogetherWhenItIsThrough() {
         let (commits, rounds) = (commits, Rounds())
         Afterwards.gather {
-            for number in 1...6 { commits.join(number) { rounds.add($0) } }
+            for number in 1...6 { commits.join(number, doing { rounds.add($0) }) }
             #expect(rounds.all.isEmpty && commits.waitingCount == 6)
         }
         #expect(rounds.all == [[1, 2, 3, 4], [5, 6]])
@@ -68,34 +76,52 @@ import Testing
     @Test func whoHasNoTimeTakesAlongWhatOthersPutOff() {
         let (commits, rounds) = (commits, Rounds())
         Afterwards.gather {
-            commits.join(1) { rounds.add($0) }
-            commits.join(2, staysLeader: false) { rounds.add($0) }
+            commits.join(1, doing { rounds.add($0) })
+            commits.join(2, staysLeader: false, doing { rounds.add($0) })
             #expect(rounds.all == [[1, 2]], "it may be waited for")
-            commits.join(3) { rounds.add($0) }
+            commits.join(3, doing { rounds.add($0) })
         }
         #expect(rounds.all == [[1, 2], [3]])
     }
 
     @Test func workMayLetFurtherJobsJoin() {
         let (commits, rounds) = (commits, Rounds())
-        let inner: @Sendable ([Int]) -> Void = { rounds.add($0) }
-        commits.join(0) { jobs in
-            rounds.add(jobs)
-            if jobs == [0] { for number in 1..<7 { commits.join(number, inner) } }
-        }
+        let inner = doing { rounds.add($0) }
+        commits.join(
+            0,
+            doing { jobs in
+                rounds.add(jobs)
+                if jobs == [0] { for number in 1..<7 { commits.join(number, inner) } }
+            })
         #expect(rounds.all == [[0], [1, 2, 3, 4], [5, 6]])
+    }
+
+    /// In the first four rounds nothing can be done but 3; a job that has come meanwhile is tried before those that wait.
+    @Test func whatCannotBeDoneNowIsTriedAgainAfterWhatHasComeMeanwhile() {
+        let (commits, rounds, turns) = (commits, Rounds(), Gathered<Int>())
+        Afterwards.gather {
+            for number in 1...3 {
+                commits.join(number) { jobs, turn in
+                    rounds.add(jobs)
+                    turns.add(turn)
+                    if turn == 0 { commits.join(4) { _, _ in [] } }
+                    return turn < 2 ? jobs.filter { $0 != 3 } : []
+                }
+            }
+        }
+        #expect(rounds.all == [[1, 2, 3], [4, 1, 2], [4, 1, 2]])
+        #expect(turns.all == [0, 1, 2] && commits.waitingCount == 0)
     }
 
     @Test(arguments: [true, false]) func everyJobOfManyThreadsIsDoneOnce(_ stays: Bool) async throws {
         let (commits, rounds, done) = (commits, Rounds(), Counter())
+        let work = doing { jobs in
+            rounds.add(jobs)
+            for _ in jobs { done.add() }
+        }
         for thread in 0..<8 {
             startThread {
-                for turn in 0..<200 {
-                    commits.join(thread * 1000 + turn, staysLeader: stays) { jobs in
-                        rounds.add(jobs)
-                        for _ in jobs { done.add() }
-                    }
-                }
+                for turn in 0..<200 { commits.join(thread * 1000 + turn, staysLeader: stays, work) }
             }
         }
         try await eventually("all are done") { done.value == 1600 }

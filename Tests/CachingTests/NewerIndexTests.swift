@@ -51,7 +51,7 @@ import Testing
             #expect(reason.contains("version \(Self.next), made by a newer halcyon"), sourceLocation: sourceLocation)
             #expect(reason.contains("knows version \(IndexSchema.version)"), sourceLocation: sourceLocation)
             #expect(hint.contains("--cache-dir"), sourceLocation: sourceLocation)
-            #expect(error.isLastingOfStorage, "images are answered all the same", sourceLocation: sourceLocation)
+            #expect(error.leavesStorageUnused, "images are answered all the same", sourceLocation: sourceLocation)
         } catch {
             Issue.record("\(error)", sourceLocation: sourceLocation)
         }

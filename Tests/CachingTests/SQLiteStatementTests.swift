@@ -13,7 +13,7 @@ import Testing
     @Test(arguments: [0, 1, 40, 600, 2047, 2048, 2049, 70_000])
     func whatIsBoundIsWhatIsWrittenHoweverLongItIs(_ count: Int) throws {
         let folder = try TemporaryFolder()
-        let database = try SQLiteDatabase(path: folder.path + "/test.sqlite", creates: true, waitsUntil: 0)
+        let database = try SQLiteDatabase(path: folder.path + "/test.sqlite", creates: true)
         try database.execute("CREATE TABLE pieces(number INTEGER, one TEXT, two BLOB, three TEXT, four TEXT)")
         let insert = try database.prepare("INSERT INTO pieces VALUES(?1, ?2, ?3, ?4, ?5)")
         func text(_ letter: Character, _ number: Int) -> String {
@@ -40,10 +40,10 @@ import Testing
     @Test func connectionThatTakesTheFileForUnchangedKnowsWhenItIsNot() throws {
         let scratch = try TemporaryFolder()
         let path = scratch.path + "/index.sqlite"
-        func open() throws -> SQLiteDatabase { try SQLiteDatabase(path: path, creates: true, waitsUntil: 0) }
+        func open() throws -> SQLiteDatabase { try SQLiteDatabase(path: path, creates: true) }
         try open().execute("PRAGMA journal_mode = WAL; CREATE TABLE one (number); INSERT INTO one VALUES (1)")
         try #require(symlink("index.sqlite-shm", path + "-shm") == 0)
-        let reader = try SQLiteDatabase.reading(path, waitsUntil: 0)
+        let reader = try SQLiteDatabase.reading(path)
         try #require(unlink(path + "-shm") == 0)
         #expect(try reader.number("SELECT number FROM one") == 1)
         #expect(reader.isCurrent(path))
@@ -51,7 +51,7 @@ import Testing
         try writer.execute("UPDATE one SET number = 2")
         #expect(try reader.number("SELECT number FROM one") == 1, "it knows nothing of the log")
         #expect(!reader.isCurrent(path))
-        let next = try SQLiteDatabase.reading(path, waitsUntil: 0)
+        let next = try SQLiteDatabase.reading(path)
         #expect(try next.number("SELECT number FROM one") == 2)
         try writer.execute("UPDATE one SET number = 3")
         #expect(next.isCurrent(path), "it shares memory with those that write")

@@ -12,7 +12,11 @@ extension DiskStorage {
     /// - Parameter lease: The time in seconds for which the path is lent, from before it is known to be there: so no eviction
     ///   comes between.
     func lookUp(_ key: CacheKey, lease: Double = 0) throws(ImageError) -> Lookup {
-        let found = try lookIntoIndex(key, lease: lease)
+        let found: Lookup
+        do throws(ImageError) { found = try lookIntoIndex(key, lease: lease, patience: 0) } catch {
+            if case .storageFailed(_, _, .busy) = error { return .unsettled }
+            throw error
+        }
         if case .missing = found, hasReadOnlyPaths.load(ordering: .relaxed) { return .unsettled }
         return found
     }
@@ -49,15 +53,20 @@ extension DiskStorage {
 
     /// Looks into the index, without other folders.
     ///
-    /// - Parameter evenExpired: `true` when an entry whose time is over, but which has not been cleaned away, is found too.
-    func lookIntoIndex(_ key: CacheKey, lease: Double, evenExpired: Bool = false) throws(ImageError) -> Lookup {
+    /// - Parameters:
+    ///   - evenExpired: `true` when an entry whose time is over, but which has not been cleaned away, is found too.
+    ///   - patience: The longest wait in seconds for another process that holds the index.
+    func lookIntoIndex(
+        _ key: CacheKey, lease: Double, evenExpired: Bool = false, patience: Double = CacheIndex.patience
+    ) throws(ImageError) -> Lookup {
         let name = name(of: key)
         // Before the index is looked at: changes from here on are noticed at the next hit.
         let departures = lending.departures
         let mark = lending.storeMark(at: name.rowNumber)
         let adoptions = index.adoptionMark
         do {
-            guard var row = try row(of: key, named: name, { try index.row($0.rowNumber) }) else {
+            guard var row = try row(of: key, named: name, { try index.row($0.rowNumber, patience: patience) })
+            else {
                 // An index that has been opened and is at its place still is known: each miss looks at that.
                 let isUnknown = try index.isUnready || !index.isOpen && !index.exists
                 let isAdopting = index.isAdopting || index.adoptionMark != adoptions
@@ -85,12 +94,18 @@ extension DiskStorage {
 
     /// The image, where the index and the folder may not agree: one of them is put right first, and other folders are
     /// searched.
-    package func settle(_ key: CacheKey, lease: Double = 0) throws(ImageError) -> ImageRecord? {
-        switch try lookIntoIndex(key, lease: lease) {
+    ///
+    /// - Parameter patience: The longest wait in seconds for another process that holds the index.
+    package func settle(
+        _ key: CacheKey, lease: Double = 0, patience: Double = CacheIndex.patience
+    ) throws(ImageError) -> ImageRecord? {
+        switch try lookIntoIndex(key, lease: lease, patience: patience) {
         case .found(let record): return record
         case .missing: return try reporting { try readOnlyRecord(for: key) }
         case .unsettled:
-            return try reporting { try repairer.repairUnlessFull(key, lease: lease) ?? readOnlyRecord(for: key) }
+            return try reporting {
+                try repairer.repairUnlessFull(key, lease: lease, patience: patience) ?? readOnlyRecord(for: key)
+            }
         }
     }
 
@@ -110,20 +125,24 @@ extension DiskStorage {
     }
 
     /// The record of a stored image, once index and folder agree.
-    package func record(for key: CacheKey, lease: Double = 0) throws(ImageError) -> ImageRecord? {
+    package func record(
+        for key: CacheKey, lease: Double = 0, patience: Double = CacheIndex.patience
+    ) throws(ImageError) -> ImageRecord? {
         switch try lookUp(key, lease: lease) {
         case .found(let record): record
         case .missing: nil
-        case .unsettled: try settle(key, lease: lease)
+        case .unsettled: try settle(key, lease: lease, patience: patience)
         }
     }
 
     /// The image for `key` in our own folder, also when its time is over and it has not been cleaned away. Waits.
-    package func recordEvenExpired(_ key: CacheKey, lease: Double = 0) throws(ImageError) -> ImageRecord? {
-        var found = try lookIntoIndex(key, lease: lease, evenExpired: true)
+    package func recordEvenExpired(
+        _ key: CacheKey, lease: Double = 0, patience: Double = CacheIndex.patience
+    ) throws(ImageError) -> ImageRecord? {
+        var found = try lookIntoIndex(key, lease: lease, evenExpired: true, patience: patience)
         if case .unsettled = found {
-            _ = try reporting { try repairer.repair(key, lease: lease) }
-            found = try lookIntoIndex(key, lease: lease, evenExpired: true)
+            _ = try reporting { try repairer.repair(key, lease: lease, patience: patience) }
+            found = try lookIntoIndex(key, lease: lease, evenExpired: true, patience: patience)
         }
         guard case .found(let record) = found else { return nil }
         return record
@@ -137,12 +156,12 @@ extension DiskStorage {
         guard !record.isLocalFile, let path = record.path else { return true }
         guard record.number != nil else {
             let isKnown = configuration.readOnlyPaths.contains { path.hasPrefix($0 + "/") }
-            if isKnown, case .missing? = try? lookIntoIndex(record.key, lease: 0) { return true }
+            if isKnown, case .missing? = try? lookIntoIndex(record.key, lease: 0, patience: 0) { return true }
             return false
         }
         let departures = lending.departures
         if departures == record.knownDepartures { return true }
-        guard case .found(let found)? = try? lookIntoIndex(record.key, lease: 0), found.path == path,
+        guard case .found(let found)? = try? lookIntoIndex(record.key, lease: 0, patience: 0), found.path == path,
             found.storedAt == record.storedAt, let stamp = record.stamp, found.stamp?.matches(stamp) == true
         else { return false }
         record.knownDepartures = departures

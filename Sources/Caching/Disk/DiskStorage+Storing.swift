@@ -30,7 +30,9 @@ extension DiskStorage {
                     hint: "Use letters and digits.")
             }
             // Another process may store one yet, which shows itself in the transaction.
-            if !request.overwrites, let found = try settle(request.key, lease: request.lease) {
+            if !request.overwrites,
+                let found = try settle(request.key, lease: request.lease, patience: request.patience)
+            {
                 return then(.success(Stored(record: found, isNew: false)))
             }
             attempt(content, request, fileExtension, in: queue, attempts: 4, then: then)

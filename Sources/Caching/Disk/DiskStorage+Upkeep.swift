@@ -74,7 +74,12 @@ extension DiskStorage {
     func totals(mayWait: Bool) throws(ImageError) -> CacheIndex.Totals? {
         try reporting {
             try folder.check("blobs")
-            let totals = try index.totals()
+            let totals: CacheIndex.Totals
+            do {
+                totals = try index.totals(patience: mayWait ? CacheIndex.patience : 0)
+            } catch let failure as CacheIndex.Failure where failure.isBusy && !mayWait {
+                return nil
+            }
             guard try index.isUnready || !index.exists, try folder.hasBlobs else { return totals }
             guard mayWait else { return nil }
             try index.write { _ in }

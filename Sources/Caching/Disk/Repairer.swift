@@ -16,10 +16,10 @@ struct Repairer: Sendable {
     /// killed between the two names, and the old file waits beside; the index was lost, or is older than the file; the
     /// machine went down before the file had reached the disk; the file was changed or removed behind our back, which is a
     /// miss.
-    func repair(_ key: CacheKey, lease: Double) throws -> ImageRecord? {
+    func repair(_ key: CacheKey, lease: Double, patience: Double) throws -> ImageRecord? {
         // A folder that is gone is an empty cache.
         guard try disk.folder.exists else { return nil }
-        return try disk.index.write { writer in
+        return try disk.index.write(patience: patience) { writer in
             let record = try repair(key, writer)
             // No eviction comes between within the transaction.
             if let record { disk.lend(record, for: lease) }
@@ -67,8 +67,10 @@ struct Repairer: Sendable {
     }
 
     /// The same; a miss where the disk is full and there is no file, so that nothing can be put right, and nothing need be.
-    func repairUnlessFull(_ key: CacheKey, lease: Double) throws -> ImageRecord? {
-        do { return try repair(key, lease: lease) } catch let failure as CacheIndex.Failure where failure.isFull {
+    func repairUnlessFull(_ key: CacheKey, lease: Double, patience: Double) throws -> ImageRecord? {
+        do {
+            return try repair(key, lease: lease, patience: patience)
+        } catch let failure as CacheIndex.Failure where failure.isFull {
             guard let row = try disk.row(of: key, { try disk.index.row($0.rowNumber) }),
                 try FileStamp.existing(disk.folder.blob(row.fileName)) == nil
             else { throw failure }

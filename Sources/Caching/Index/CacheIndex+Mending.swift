@@ -31,11 +31,11 @@ extension CacheIndex {
     ///
     /// - Parameter failure: What a connection found that was opened to look again.
     /// - Throws: `failure` if it says nothing about the content of the files, or they cannot be read at all.
-    func putAside(_ damaged: UInt64?, after failure: Failure) throws {
+    func putAside(_ damaged: UInt64?, after failure: Failure, _ wait: Wait) throws {
         guard failure.isCorruption || failure.isForeign || failure.isCutOff else { throw failure }
         try withoutConnections {
             guard files.areReadable else { throw failure }
-            guard let lock = lock(), let damaged, try files.inode == damaged else { return }
+            guard let lock = try lock(wait), let damaged, try files.inode == damaged else { return }
             if try !memoryIsTrue() { throw Failure.cutMemory }
             files.putAside()
             withExtendedLifetime(lock) {}
@@ -62,16 +62,11 @@ extension CacheIndex {
     /// cut its file.
     private func memoryIsTrue() throws -> Bool {
         let answer = Result { () throws -> Bool in
-            let database = try SQLiteDatabase(path: files.path, creates: false, waitsUntil: deadline())
+            let database = try SQLiteDatabase(path: files.path, creates: false)
             try database.execute("BEGIN IMMEDIATE")
             return database.checksLogIndex()
         }
         if case .failure(let failure as Failure) = answer, failure.isBusy || failure.isCutMemory { throw failure }
         return (try? answer.get()) ?? true
-    }
-
-    /// The lock of ``IndexFiles/lock(waiting:)``, waited for as long as is worth it now.
-    func lock() -> Descriptor? {
-        files.lock(waiting: isHeld.load(ordering: .relaxed) ? Self.shortPatience : 1)
     }
 }

@@ -7,12 +7,11 @@ extension CacheIndex {
     struct SharedWrite: Sendable {
         /// `true` when it is to be on the disk when it is done.
         let syncs: Bool
-        /// The end of waits for other processes, by ``monotonicNanoseconds()``.
-        let end: Int
+        let wait: Wait
         /// Runs it within a transaction of several. It counts once that is committed.
         let runShared: @Sendable (IndexWriter) throws -> Void
-        /// Runs it in a transaction of its own, whatever came of it before.
-        let runAlone: @Sendable () -> Void
+        /// Runs it in a transaction of its own, whatever came of it before; `false` when it is to be tried again.
+        let runAlone: @Sendable () -> Bool
         /// Passes its result on.
         let finish: @Sendable () -> Void
     }
@@ -33,16 +32,32 @@ extension CacheIndex {
         _ body: @escaping @Sendable (IndexWriter) throws -> Value,
         then: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
-        let (outcome, end) = (Outcome<Value>(), deadline(patience))
+        let (outcome, wait) = (Outcome<Value>(), wait(patience, for: .writing))
         let write = SharedWrite(
-            syncs: syncs, end: end, runShared: { outcome.result = .success(try body($0)) },
-            runAlone: { [self] in outcome.result = Result { try self.write(syncs: syncs, until: end, body) } },
-            finish: { if let result = outcome.result { then(result) } })
-        commits.join(write, staysLeader: servesOthers) { [self] writes in
-            var isDone = false
+            syncs: syncs, wait: wait, runShared: { outcome.result = .success(try body($0)) },
+            runAlone: { [self] in
+                do {
+                    let value = try result(of: wait) { try writeAtOnce(syncs, $0, body) }
+                    guard let value else { return false }
+                    outcome.result = .success(value)
+                } catch { outcome.result = .failure(error) }
+                return true
+            }, finish: { if let result = outcome.result { then(result) } })
+        commits.join(write, staysLeader: servesOthers) { [self] writes, turn in
+            var (isDone, late) = (false, [SharedWrite]())
             if writes.count > 1 { Afterwards.gather { isDone = (try? share(writes)) == true } }
-            if !isDone { for write in writes { write.runAlone() } }
-            Afterwards.gather { for write in writes { write.finish() } }
+            // What one waits for, others do too.
+            let done =
+                isDone
+                ? writes
+                : writes.filter { write in
+                    if late.isEmpty || write.wait.isOver, write.runAlone() { return true }
+                    late.append(write)
+                    return false
+                }
+            Afterwards.gather { for write in done { write.finish() } }
+            if !late.isEmpty { Wait.pause(turn) }
+            return late
         }
     }
 
@@ -70,10 +85,7 @@ extension CacheIndex {
         try writer.withLock { slot in
             guard let open = slot else { return false }
             defer { noteTransaction(of: open) }
-            // The least patient of them is not kept waiting by the others.
-            let end = writes.lazy.map(\.end).min() ?? 0
-            let isDone: Void? = try open.transaction(syncs: writes.contains(where: \.syncs), waitsUntil: end) {
-                writer in
+            let isDone: Void? = try open.transaction(syncs: writes.contains(where: \.syncs)) { writer in
                 for write in writes { try write.runShared(writer) }
             }
             return isDone != nil

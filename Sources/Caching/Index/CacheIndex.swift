@@ -43,18 +43,9 @@ final class CacheIndex: Sendable {
     let readable = Atomic(false)
     private let newer = Atomic(false)
     /// `true` from a wait for another process that was in vain until the index could be written.
-    let isHeld = Atomic(false)
-
-    /// The longest wait for other processes that hold the index, in seconds.
-    static let patience = 4.0
-    /// The same for who comes when others have waited in vain: so requests that follow one another do not each wait as long.
-    static let shortPatience = 0.1
-
-    /// The end of waits for other processes that begin now, by ``monotonicNanoseconds()``.
-    func deadline(_ patience: Double = patience) -> Int {
-        let most = isHeld.load(ordering: .relaxed) ? Self.shortPatience : Self.patience
-        return monotonicNanoseconds() + Int(min(max(patience, 0), most) * 1e9)
-    }
+    let isWriteHeld = Atomic(false)
+    /// The same until it could be read.
+    let isReadHeld = Atomic(false)
 
     /// An index whose file is made at the first write.
     ///
@@ -125,8 +116,11 @@ final class CacheIndex: Sendable {
 
     /// The entry with `number`.
     ///
+    /// - Parameter patience: The longest wait for other processes, in seconds.
     /// - Complexity: One B-tree lookup, O(log *n*).
-    func row(_ number: Int64) throws -> IndexRow? { try reading(or: nil) { try $0.row(number) } }
+    func row(_ number: Int64, patience: Double = patience) throws -> IndexRow? {
+        try reading(or: nil, patience: patience) { try $0.row(number) }
+    }
 
     /// The entry with `number`, as an inspection reads it.
     func details(_ number: Int64) throws -> IndexDetails? { try reading(or: nil) { try $0.details(number) } }
@@ -138,7 +132,11 @@ final class CacheIndex: Sendable {
     func variants(of key: String) throws -> [IndexRow] { try reading(or: []) { try $0.variants(of: key) } }
 
     /// Sums over all entries, in O(1).
-    func totals() throws -> Totals { try reading(or: Totals()) { try $0.totals() } }
+    ///
+    /// - Parameter patience: The longest wait for other processes, in seconds.
+    func totals(patience: Double = patience) throws -> Totals {
+        try reading(or: Totals(), patience: patience) { try $0.totals() }
+    }
 
     /// Runs `body`, and again after a moment as long as files beside the index are cut short or replaced meanwhile, by others
     /// or because the last connection was just closed.
@@ -169,35 +167,36 @@ final class CacheIndex: Sendable {
     }
 
     private func reading<Value: Sendable>(
-        or missing: Value, _ body: @Sendable (IndexReader) throws -> Value?
+        or missing: Value, patience: Double = patience, _ body: @Sendable (IndexReader) throws -> Value?
     ) throws -> Value {
-        try withWholeMemory { try readingMending(or: missing, body) }
+        try waiting(patience, for: .reading) { wait in
+            try withWholeMemory { try readingMending(or: missing, wait, body) }
+        }
     }
 
     private func readingMending<Value: Sendable>(
-        or missing: Value, _ body: @Sendable (IndexReader) throws -> Value?
+        or missing: Value, _ wait: Wait, _ body: @Sendable (IndexReader) throws -> Value?
     ) throws -> Value {
         // The inode of the file that was read last, should it turn out to be damaged.
         var damaged: UInt64?
-        let end = deadline()
         do {
-            return try readingOnce(or: missing, until: end, &damaged, body)
+            return try readingOnce(or: missing, &damaged, body)
         } catch let first as Failure where first.isCorruption || first.isForeign || first.isFault {
             var failure = first
             close(reader)
             // A fault of the moment is over when it is opened anew, and is no reason to give up what is there.
             if !failure.isForeign {
-                do { return try readingOnce(or: missing, until: end, &damaged, body) } catch let again as Failure {
+                do { return try readingOnce(or: missing, &damaged, body) } catch let again as Failure {
                     failure = again
                 }
             }
             // What connections of a process share goes with the last of them.
             if failure.isFault { closeAll() } else { close(reader) }
-            if !failure.isForeign, !failure.isOlder { try putAside(damaged, after: failure) }
+            if !failure.isForeign, !failure.isOlder { try putAside(damaged, after: failure, wait) }
         } catch let failure as Failure where failure.isUnopened {
             // Perhaps another process is just putting a damaged index aside: looked at again when that is done.
-            _ = lock()
-            return try readingOnce(or: missing, until: end, &damaged, body)
+            _ = try lock(wait)
+            return try readingOnce(or: missing, &damaged, body)
         } catch let failure as Failure where failure.isOlder {
             // The upgrade may take seconds: a lookup does not wait for it.
         }
@@ -207,13 +206,12 @@ final class CacheIndex: Sendable {
     }
 
     private func readingOnce<Value: Sendable>(
-        or missing: Value, until end: Int, _ inode: inout UInt64?,
+        or missing: Value, _ inode: inout UInt64?,
         _ body: @Sendable (IndexReader) throws -> Value?
     ) throws -> Value {
         try reader.withLock { slot in
             if let open = slot, try isInPlace(open) {
                 inode = open.inode
-                open.waitsUntil = end
                 return try open.checked(body) ?? missing
             }
             slot = nil
@@ -223,7 +221,7 @@ final class CacheIndex: Sendable {
             inode = try files.inode
             guard inode != nil else { return missing }
             prepareOpening()
-            let fresh = try IndexReader(path: files.path, clock: clock, waitsUntil: end)
+            let fresh = try IndexReader(path: files.path, clock: clock)
             noteUnproven(fresh.unprovenTimes)
             let value = try fresh.checked(body) ?? missing
             if fresh.isAlone { return value }
@@ -258,13 +256,15 @@ final class CacheIndex: Sendable {
 
     /// Reads with a connection of its own, so that long work keeps no lookup waiting; `nil` when there is no index.
     func surveying<Value: Sendable>(_ body: @Sendable (IndexReader) throws -> Value) throws -> Value? {
-        try withWholeMemory { try surveyingMending(body) }
+        try waiting(Self.patience, for: .reading) { wait in try withWholeMemory { try surveyingMending(wait, body) } }
     }
 
-    private func surveyingMending<Value: Sendable>(_ body: @Sendable (IndexReader) throws -> Value) throws -> Value? {
-        let (found, end) = (try files.inode, deadline())
+    private func surveyingMending<Value: Sendable>(
+        _ wait: Wait, _ body: @Sendable (IndexReader) throws -> Value
+    ) throws -> Value? {
+        let found = try files.inode
         do {
-            return try surveyingOnce(until: end, body)
+            return try surveyingOnce(body)
         } catch let failure as Failure
             where failure.isCorruption || failure.isForeign || failure.isOlder || failure.isFault || failure.isUnopened
         {
@@ -272,24 +272,21 @@ final class CacheIndex: Sendable {
             if failure.isFault || failure.isForeign { closeAll() } else { close(survey) }
             if failure.isCorruption {
                 // The same.
-                do { return try surveyingOnce(until: end, body) } catch let again as Failure where again.isCorruption {
-                    try putAside(found, after: again)
+                do { return try surveyingOnce(body) } catch let again as Failure where again.isCorruption {
+                    try putAside(found, after: again, wait)
                 }
             }
             // A write makes it or upgrades it, and waits for the lock while another process puts a damaged one aside. One
             // that has what was there before in its memory would not.
-            try write { _ in }
-            return try surveyingOnce(until: end, body)
+            try writeMending(false, wait) { _ in }
+            return try surveyingOnce(body)
         }
     }
 
-    private func surveyingOnce<Value: Sendable>(
-        until end: Int, _ body: @Sendable (IndexReader) throws -> Value
-    ) throws -> Value? {
+    private func surveyingOnce<Value: Sendable>(_ body: @Sendable (IndexReader) throws -> Value) throws -> Value? {
         try survey.withLock { slot in
             let inode = try files.inode
             if let open = slot, open.inode == inode, open.isCurrent(files.path) {
-                open.waitsUntil = end
                 return try open.checked(thoroughly: true, body)
             }
             slot = nil
@@ -297,7 +294,7 @@ final class CacheIndex: Sendable {
             try folder.check("blobs")
             guard inode != nil else { return nil }
             prepareOpening()
-            let fresh = try IndexReader(path: files.path, clock: clock, waitsUntil: end)
+            let fresh = try IndexReader(path: files.path, clock: clock)
             if !fresh.isAlone { slot = fresh }
             return try fresh.checked(thoroughly: true, body)
         }
@@ -309,38 +306,37 @@ final class CacheIndex: Sendable {
     /// The same, and gives up the space of the log. Waits for readers and writers.
     func shrinkLog() {
         try? write { _ in }
-        writer.withLock { try? $0?.shrinkLog() }
+        try? waiting(Self.patience, for: .writing) { _ in try writer.withLock { try $0?.shrinkLog() } }
     }
 
     // MARK: Writing
 
     /// Runs `body` in one transaction that excludes every other writer of every process.
     ///
-    /// - Parameter syncs: `true` to wait until the transaction has reached the disk.
-    func write<Value: Sendable>(syncs: Bool = false, _ body: @Sendable (IndexWriter) throws -> Value) throws -> Value {
-        try write(syncs: syncs, until: deadline(), body)
+    /// - Parameters:
+    ///   - syncs: `true` to wait until the transaction has reached the disk.
+    ///   - patience: The longest wait for other processes, in seconds.
+    func write<Value: Sendable>(
+        syncs: Bool = false, patience: Double = patience, _ body: @Sendable (IndexWriter) throws -> Value
+    ) throws -> Value {
+        try waiting(patience, for: .writing) { wait in try writeAtOnce(syncs, wait, body) }
     }
 
-    /// - Parameter end: The end of waits for other processes, by ``monotonicNanoseconds()``.
-    func write<Value: Sendable>(
-        syncs: Bool, until end: Int, _ body: @Sendable (IndexWriter) throws -> Value
+    /// The same without waiting.
+    ///
+    /// - Parameter wait: That of the caller, who tries it again.
+    func writeAtOnce<Value: Sendable>(
+        _ syncs: Bool, _ wait: Wait, _ body: @Sendable (IndexWriter) throws -> Value
     ) throws -> Value {
-        do {
-            let value = try withWholeMemory { try writeMending(syncs, until: end, body) }
-            if isHeld.load(ordering: .relaxed) { isHeld.store(false, ordering: .relaxed) }
-            return value
-        } catch let failure as Failure where failure.isBusy {
-            isHeld.store(true, ordering: .relaxed)
-            throw failure
-        }
+        try withWholeMemory { try writeMending(syncs, wait, body) }
     }
 
     private func writeMending<Value: Sendable>(
-        _ syncs: Bool, until end: Int, _ body: @Sendable (IndexWriter) throws -> Value
+        _ syncs: Bool, _ wait: Wait, _ body: @Sendable (IndexWriter) throws -> Value
     ) throws -> Value {
         var found = try writer.withLock(\.?.inode) ?? files.inode
         do {
-            return try writeOnce(syncs, until: end, body)
+            return try writeOnce(syncs, wait, body)
         } catch let failure as Failure where failure.isFull {
             // What removes images needs a little space first.
             guard IndexReserve(folder: folder).release() else { throw failure }
@@ -349,28 +345,28 @@ final class CacheIndex: Sendable {
             if !failure.isForeign {
                 // A fault of the moment is over when it is opened anew.
                 found = try files.inode
-                do { return try writeOnce(syncs, until: end, body) } catch let again as Failure
+                do { return try writeOnce(syncs, wait, body) } catch let again as Failure
                     where again.isCorruption || again.isCutOff
                 { closeAll() }
             }
-            try putAside(try found ?? files.inode, after: failure)
+            try putAside(try found ?? files.inode, after: failure, wait)
         } catch let failure as Failure where failure.isReadOnly {
             // The connections of a process share the files beside the index: what one of them opened while nothing could be
             // written keeps the others from writing when it can.
             closeAll()
         }
-        return try writeOnce(syncs, until: end, body)
+        return try writeOnce(syncs, wait, body)
     }
 
     private func writeOnce<Value: Sendable>(
-        _ syncs: Bool, until end: Int, _ body: @Sendable (IndexWriter) throws -> Value
+        _ syncs: Bool, _ wait: Wait, _ body: @Sendable (IndexWriter) throws -> Value
     ) throws -> Value {
         try writer.withLock { slot in
             // Another thread may have made it while this one waited.
             if let open = slot {
                 do {
                     defer { noteTransaction(of: open) }
-                    if let value = try open.transaction(syncs: syncs, waitsUntil: end, body) { return value }
+                    if let value = try open.transaction(syncs: syncs, body) { return value }
                 } catch let failure as Failure where failure.isStuck {
                     // What kept this connection from writing may be over for the next one.
                     slot = nil
@@ -379,17 +375,17 @@ final class CacheIndex: Sendable {
             }
             try folder.claim()
             // One process at a time: the first change of the journal's mode fails beside others.
-            let lock = lock()
+            let lock = try lock(wait)
             defer { withExtendedLifetime(lock) {} }
             if lock != nil { mendCutOff() }
             slot = nil
             prepareOpening(isLocked: lock != nil)
-            let fresh = try IndexWriter(files, clock: clock, lending: lending, waitsUntil: end)
+            let fresh = try IndexWriter(files, clock: clock, lending: lending)
             slot = fresh
             noteUnproven(fresh.unprovenTimes)
             noteOpening(isAdopting: fresh.isAdopting)
             defer { noteTransaction(of: fresh) }
-            if let value = try fresh.transaction(syncs: syncs, waitsUntil: end, body) { return value }
+            if let value = try fresh.transaction(syncs: syncs, body) { return value }
             throw Failure(code: SQLITE_BUSY, message: "other processes put it aside again and again; try again")
         }
     }

@@ -6,12 +6,25 @@ internal import Synchronization
 ///
 /// For work that costs little more for many than for one, as a transaction does.
 final class GroupCommit<Job: Sendable>: Sendable {
+    /// Does jobs, in the order they came in, and tells those who wait for them. It is the same for all, and is called by one
+    /// thread at a time, with no lock held: it may let further jobs join, which are done next.
+    ///
+    /// It returns those that cannot be done now, after a moment that is longer the greater `turn`, the number of times in a row
+    /// that there were some. They are tried again after those that have come meanwhile.
+    typealias Work = @Sendable (_ jobs: [Job], _ turn: Int) -> [Job]
+
     private struct State: Sendable {
         var waiting: [Job] = []
         var isLed = false
+        /// The number of times in a row that jobs could not be done.
+        var turn = 0
 
         /// The jobs that are done next; when there are none, nobody leads any more.
-        mutating func take(_ limit: Int) -> [Job] {
+        ///
+        /// - Parameter late: Those that could not be done.
+        mutating func take(_ limit: Int, after late: [Job] = []) -> [Job] {
+            waiting += late
+            turn = late.isEmpty ? 0 : turn + 1
             let jobs = Array(waiting.prefix(limit))
             waiting.removeFirst(jobs.count)
             isLed = !jobs.isEmpty
@@ -34,15 +47,14 @@ final class GroupCommit<Job: Sendable>: Sendable {
     /// - Parameters:
     ///   - staysLeader: `true` when this thread goes on as long as there are jobs. Otherwise another one is started for those
     ///     that come after `job`.
-    ///   - work: Does jobs, in the order they came in, and tells those who wait for them. It is the same for all, and is
-    ///     called by one thread at a time, with no lock held: it may let further jobs join, which are done next.
-    func join(_ job: Job, staysLeader: Bool = true, _ work: @escaping @Sendable (_ jobs: [Job]) -> Void) {
+    ///   - work: See ``Work``.
+    func join(_ job: Job, staysLeader: Bool = true, _ work: @escaping Work) {
         state.withLock { $0.waiting.append(job) }
         if !staysLeader {
             // Nothing waits long where nobody leads, so the job is among the first.
             guard let jobs = first() else { return }
-            work(jobs)
-            let rest = state.withLock { $0.take(limit) }
+            let late = work(jobs, 0)
+            let rest = state.withLock { $0.take(limit, after: late) }
             if !rest.isEmpty { startThread { [self] in lead(rest, work) } }
             return
         }
@@ -57,11 +69,11 @@ final class GroupCommit<Job: Sendable>: Sendable {
         return jobs.isEmpty ? nil : jobs
     }
 
-    private func lead(_ first: [Job], _ work: (_ jobs: [Job]) -> Void) {
+    private func lead(_ first: [Job], _ work: Work) {
         var jobs = first
         while !jobs.isEmpty {
-            work(jobs)
-            jobs = state.withLock { $0.take(limit) }
+            let late = work(jobs, state.withLock { $0.turn })
+            jobs = state.withLock { $0.take(limit, after: late) }
         }
     }
 }

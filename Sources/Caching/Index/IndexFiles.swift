@@ -38,11 +38,15 @@ struct IndexFiles: Sendable {
     }
 
     /// The lock that processes share for opening and mending the index, given back with the descriptor; `nil` when it cannot
-    /// be had in `seconds`: who holds it longer is a stranger, or was stopped.
-    func lock(waiting seconds: Double) -> Descriptor? {
+    /// be had.
+    ///
+    /// - Parameter waits: `true` to throw a failure that is worth a wait when another process has it.
+    func lock(waits: Bool) throws(SQLiteDatabase.Failure) -> Descriptor? {
         guard let file = try? folder.open(path + ".lock", O_RDWR) else { return nil }
-        let isLocked = file.lock(waiting: seconds)
-        if !isLocked, errno == EWOULDBLOCK { return nil }
+        if !file.lock(), errno == EWOULDBLOCK {
+            if waits { throw .locked }
+            return nil
+        }
         return file
     }
 
@@ -52,13 +56,13 @@ struct IndexFiles: Sendable {
     /// file, for SQLite could not open it, or would follow it; and a file that has a name elsewhere, for SQLite would write
     /// over it.
     ///
-    /// - Parameter isLocked: `true` when ``lock(waiting:)`` is held.
+    /// - Parameter isLocked: `true` when ``lock(waits:)`` is held.
     func clearWay(isLocked: Bool) {
         let shared = ["-wal", "-shm"].map { path + $0 }
         // Nobody has a journal of this kind open, but for whoever makes the index.
         let sides = shared + [path + "-journal"]
         guard sides.contains(where: { Self.obstacle($0) != nil }) else { return }
-        let lock = isLocked ? nil : lock(waiting: 1)
+        let lock = isLocked ? nil : (try? self.lock(waits: false)) ?? nil
         // What SQLite has open is SQLite's, whatever names somebody has given it.
         var alone: OpaquePointer?
         if shared.contains(where: { Self.obstacle($0) == .otherName }) { alone = hl_sqlite_alone(path) }

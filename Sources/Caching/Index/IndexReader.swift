@@ -18,9 +18,9 @@ final class IndexReader: IndexReading {
     /// See ``SQLiteDatabase/isCurrent(_:)``.
     func isCurrent(_ path: String) -> Bool { connection.database.isCurrent(path) }
 
-    init(path: String, clock: CacheClock, waitsUntil: Int) throws(Failure) {
+    init(path: String, clock: CacheClock) throws(Failure) {
         inode = try? IndexFiles.inode(path)
-        let database = try SQLiteDatabase.reading(path, waitsUntil: waitsUntil)
+        let database = try SQLiteDatabase.reading(path)
         // An older one lacks tables: it is read once a writer has upgraded it.
         try IndexSchema.check(database)
         connection = IndexConnection(database)

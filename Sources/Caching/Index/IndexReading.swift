@@ -6,12 +6,6 @@ protocol IndexReading {
 }
 
 extension IndexReading {
-    /// The end of waits for other processes, by ``monotonicNanoseconds()``.
-    var waitsUntil: Int {
-        get { connection.database.waitsUntil }
-        nonmutating set { connection.database.waitsUntil = newValue }
-    }
-
     func details(_ number: Int64) throws(Failure) -> IndexDetails? {
         try connection.first(.details, number, read: IndexDetails.init) ?? nil
     }

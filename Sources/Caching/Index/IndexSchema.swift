@@ -143,7 +143,7 @@ enum IndexSchema {
     /// `true` when the database has a table or a column that this version does not have.
     static func isExceeded(by database: SQLiteDatabase) -> Bool {
         let query = "SELECT t.name || '.' || c.name FROM sqlite_master AS t, pragma_table_info(t.name) AS c"
-        guard let own = try? SQLiteDatabase(path: ":memory:", creates: true, waitsUntil: 0),
+        guard let own = try? SQLiteDatabase(path: ":memory:", creates: true),
             (try? own.execute(upgrade(from: 0))) != nil, let known = try? own.texts(query),
             let found = try? database.texts(query)
         else { return false }

@@ -30,12 +30,10 @@ final class IndexWriter: IndexReading {
     private var undos: [() -> Void] = []
 
     /// Opens the index, and makes or upgrades it if need be.
-    init(
-        _ files: IndexFiles, clock: CacheClock, lending: Lending, waitsUntil: Int
-    ) throws(Failure) {
+    init(_ files: IndexFiles, clock: CacheClock, lending: Lending) throws(Failure) {
         (self.files, self.lending, self.clock) = (files, lending, clock)
         let folder = files.folder
-        let database = try SQLiteDatabase(path: files.path, creates: true, waitsUntil: waitsUntil)
+        let database = try SQLiteDatabase(path: files.path, creates: true)
         let found = try database.number("PRAGMA user_version")
         guard (0...IndexSchema.version).contains(found) else { throw .ofVersion(found, in: database) }
         chmod(files.path, folder.fileMode)
@@ -70,8 +68,10 @@ final class IndexWriter: IndexReading {
         reserve.keep()
     }
 
-    /// Copies the log of changes into the index and gives up the log's space, as far as nobody reads.
-    func shrinkLog() throws(Failure) { try connection.database.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+    /// Copies the log of changes into the index and gives up the log's space, unless somebody reads or writes.
+    func shrinkLog() throws(Failure) {
+        if try connection.database.number("PRAGMA wal_checkpoint(TRUNCATE)") != 0 { throw .locked }
+    }
 
     /// Takes back what was done outside of the index if the transaction fails or nobody sees it: the latest first, and before
     /// anybody else may write.
@@ -79,12 +79,8 @@ final class IndexWriter: IndexReading {
 
     /// Runs `body` in one transaction.
     ///
-    /// - Parameter waitsUntil: The end of waits for other processes, by ``monotonicNanoseconds()``.
     /// - Returns: `nil` when another process has put the index aside: then nobody sees what was written, if it was.
-    func transaction<Value>(
-        syncs: Bool, waitsUntil: Int, _ body: (IndexWriter) throws -> Value
-    ) throws -> Value? {
-        self.waitsUntil = waitsUntil
+    func transaction<Value>(syncs: Bool, _ body: (IndexWriter) throws -> Value) throws -> Value? {
         if syncs != isSynced {
             try connection.database.execute("PRAGMA synchronous = \(syncs ? "FULL" : "NORMAL")")
             isSynced = syncs

@@ -3,7 +3,7 @@ internal import Glibc
 internal import ImageErrors
 internal import Platform
 
-/// One connection to an SQLite file; used under a lock.
+/// One connection to an SQLite file; used under a lock. What another process keeps from being done fails at once.
 final class SQLiteDatabase {
     /// An error of SQLite, by result code.
     struct Failure: Error, Equatable {
@@ -33,7 +33,8 @@ final class SQLiteDatabase {
         /// The connection is of no use any more.
         var isStuck: Bool { lacksLocks || [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_IOERR].contains(kind) }
         /// Another process holds what is needed.
-        var isBusy: Bool { kind == SQLITE_BUSY && !lacksLocks }
+        var isBusy: Bool { [SQLITE_BUSY, SQLITE_PROTOCOL].contains(kind) && !lacksLocks }
+        static let locked = Failure(code: SQLITE_BUSY, message: "another process has locked it")
         /// The file, or one beside it, could only be opened for reading.
         var isReadOnly: Bool { kind == SQLITE_READONLY }
         /// The file cannot be opened: permission is missing, or it has just gone.
@@ -76,25 +77,10 @@ final class SQLiteDatabase {
     /// Owned; closed with the object.
     private let handle: OpaquePointer
 
-    /// The end of waits for other processes, by ``monotonicNanoseconds()``, where SQLite's handler finds it.
-    private let end = UnsafeMutablePointer<Int>.allocate(capacity: 1)
-
-    /// The end of waits for other processes, by ``monotonicNanoseconds()``.
-    var waitsUntil: Int {
-        get { end.pointee }
-        set { end.pointee = newValue }
-    }
-
     /// Opens the file, making it when `creates`.
-    ///
-    /// - Parameter waitsUntil: See ``waitsUntil``.
-    init(path: String, creates: Bool, waitsUntil: Int) throws(Failure) {
+    init(path: String, creates: Bool) throws(Failure) {
         if let kind = try? Files.kind(path), kind != .file {
             throw Failure(code: SQLITE_NOTADB, message: "\(path) is not a file")
-        }
-        // SQLite tries some of what needs a lock for ten seconds whatever the reason.
-        if Self.lacksLocks(beside: path) {
-            throw Failure(code: SQLITE_BUSY, message: String(cString: strerror(ENOLCK)), lacksLocks: true)
         }
         guard Self.isReady else { throw Failure(code: SQLITE_NOMEM, message: "out of memory") }
         var opened: OpaquePointer?
@@ -111,10 +97,8 @@ final class SQLiteDatabase {
                 code: SQLITE_READONLY, message: "\(path) cannot be written", system: Failure.refusal(of: opened))
         }
         handle = opened
-        end.initialize(to: waitsUntil)
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Self.longestValue)
-        sqlite3_busy_handler(handle, waitForOtherProcess, end)
         hl_sqlite_guard(handle)
     }
 
@@ -123,13 +107,9 @@ final class SQLiteDatabase {
 
     private init(_ handle: OpaquePointer, frozen: State) {
         (self.handle, self.frozen) = (handle, frozen)
-        end.initialize(to: 0)
     }
 
-    deinit {
-        sqlite3_close_v2(handle)
-        end.deallocate()
-    }
+    deinit { sqlite3_close_v2(handle) }
 
     /// `true` when the library could be prepared, once for all connections.
     private static let isReady = hl_sqlite_prepare() == SQLITE_OK
@@ -145,16 +125,6 @@ final class SQLiteDatabase {
     /// `false` when the memory that the connection shares with others turns out to contradict the log; then
     /// ``checkMemory()`` throws too. Called in a transaction for writing that has written nothing.
     func checksLogIndex() -> Bool { hl_sqlite_check_log_index(handle) != 0 }
-
-    /// `true` when the system says that there are no locks in the folder of a file. Another file is asked: closing one gives
-    /// up all locks that the process has on it.
-    private static func lacksLocks(beside path: String) -> Bool {
-        guard let file = try? Descriptor(reading: path + ".lock") else { return false }
-        var lock = flock()
-        lock.l_type = Int16(F_RDLCK)
-        lock.l_len = 1
-        return fcntl(file.number, F_SETLK, &lock) < 0 && errno == ENOLCK
-    }
 
     /// `true` when the connection keeps all others out: it is closed at once.
     private(set) var isAlone = false
@@ -172,9 +142,9 @@ final class SQLiteDatabase {
 
     /// A connection for reading, also where nothing can be written. A log of changes that is not yet merged can then only be
     /// read while nobody else has the index open.
-    static func reading(_ path: String, waitsUntil: Int) throws(Failure) -> SQLiteDatabase {
+    static func reading(_ path: String) throws(Failure) -> SQLiteDatabase {
         do throws(Failure) {
-            let database = try SQLiteDatabase(path: path, creates: false, waitsUntil: waitsUntil)
+            let database = try SQLiteDatabase(path: path, creates: false)
             _ = try database.number("PRAGMA user_version")
             return database
         } catch {
@@ -189,9 +159,8 @@ final class SQLiteDatabase {
 
     /// A connection that excludes all others: it shares no memory with them, which would take a file of its own.
     private static func alone(_ path: String) -> SQLiteDatabase? {
-        guard let database = try? SQLiteDatabase(path: path, creates: false, waitsUntil: 0) else { return nil }
+        guard let database = try? SQLiteDatabase(path: path, creates: false) else { return nil }
         database.isAlone = true
-        sqlite3_busy_timeout(database.handle, 100)
         guard (try? database.execute("PRAGMA locking_mode = EXCLUSIVE")) != nil,
             (try? database.number("PRAGMA user_version")) != nil
         else { return nil }
@@ -245,12 +214,12 @@ final class SQLiteDatabase {
 extension SQLiteDatabase.Failure {
     /// The failure of the last call of a connection.
     init(_ code: Int32, of connection: OpaquePointer?) {
+        let lacksLocks = [SQLITE_BUSY, SQLITE_PROTOCOL].contains(code & 0xFF) && errno == ENOLCK
         // Whatever it says then.
         if let connection, hl_sqlite_is_sound(connection) == 0 {
             self = .cutMemory
             return
         }
-        let lacksLocks = [SQLITE_BUSY, SQLITE_PROTOCOL].contains(code & 0xFF) && errno == ENOLCK
         self.init(
             code: code, message: String(cString: sqlite3_errmsg(connection)), lacksLocks: lacksLocks,
             system: code & 0xFF == SQLITE_READONLY ? Self.refusal(of: connection) : sqlite3_system_errno(connection))
@@ -285,15 +254,4 @@ extension SQLiteDatabase.Failure: StorageProblem {
         default: 0
         }
     }
-}
-
-/// Sleeps a moment, longer with each turn, and gives up at the moment that `end` points to. SQLite's own handler sleeps up
-/// to a tenth of a second at a time, which starves writers; and it takes a file system without locks for a busy file.
-private func waitForOtherProcess(end: UnsafeMutableRawPointer?, turns: Int32) -> Int32 {
-    // Only the attempt since the turn before sets it.
-    if turns > 0, errno == ENOLCK { return 0 }
-    guard let end, monotonicNanoseconds() < end.load(as: Int.self) else { return 0 }
-    usleep(UInt32(min(50 + 25 * turns, 2000)))
-    errno = 0
-    return 1
 }

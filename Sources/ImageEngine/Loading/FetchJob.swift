@@ -226,9 +226,10 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
         if !mayWait, cache.isStillMissing(plan.key) { return nil }
         var found: ImageCache.Hit?
         do throws(ImageError) {
-            found = try cache.hit(for: plan.key, options: options.storage, burst: 0, mayWait: mayWait)
+            found = try cache.hit(
+                for: plan.key, options: options.storage, burst: 0, mayWait: mayWait, patience: options.patience)
         } catch {
-            if error.isLastingOfStorage { return nil }
+            if error.leavesStorageUnused { return nil }
             throw error
         }
         // Another process may have revalidated it since the last look-up.

@@ -53,7 +53,8 @@ struct FetchedImage: Sendable {
         PendingStore(
             content: .body(download.body), key: key, cache: plan.cache, source: plan.request.url, origin: origin,
             options: plan.storing, needs: plan.needs,
-            contentType: plan.request.dataModifier == nil ? download.response.contentType : nil)
+            contentType: plan.request.dataModifier == nil ? download.response.contentType : nil,
+            patience: plan.options.patience)
     }
 
     /// The origin of the image, with its server's caching metadata.
@@ -108,7 +109,7 @@ struct FetchedImage: Sendable {
         keeping.network.limits.maxBytes = .max
         let store = PendingStore(
             content: content, key: hit.record.key.sameUser(as: key), cache: plan.cache, source: plan.request.url,
-            origin: origin, options: keeping, needs: plan.needs)
+            origin: origin, options: keeping, needs: plan.needs, patience: plan.options.patience)
         let stored = Result { () throws(ImageError) in try store.run() }
         // The file may have been removed while it was copied.
         if case .failure = stored, !hit.record.isIntact(burst: 0) { return nil }

@@ -15,7 +15,8 @@ extension ImageLoader {
         let found = try await engine.pool.run {
             [engine, looking] () -> (hit: ImageCache.Hit, content: DiskStorage.Content)? in
             let hits = keys.lazy.compactMap { key in
-                try? original.hit(for: key, options: looking.storage, burst: 0, mayWait: true)
+                try? original.hit(
+                    for: key, options: looking.storage, burst: 0, mayWait: true, patience: options.patience)
             }
             let found = hits.first {
                 !$0.record.isLocalFile && engine.lookup.answers($0, to: resource, in: original, options)
@@ -35,7 +36,7 @@ extension ImageLoader {
         let store = PendingStore(
             content: content, key: engine.lookup.ownKey(resource, options), cache: cache, source: resource.url,
             origin: record.origin,
-            options: keeping, needs: request.needs)
+            options: keeping, needs: request.needs, patience: options.patience)
         do {
             var result = try await ImageStorer(engine: engine).storeLoaded(store)
             result.cacheType = hit.cacheType

@@ -85,7 +85,8 @@ struct ImageProber: Sendable {
             let request = OutgoingRequest(url: resource.url, options: options)
             let found = try engine.lookup.stored(resource, for: request, in: cache, policy) {
                 (key) throws(ImageError) in
-                try cache.candidate(for: key, options: looking.storage, evenExpired: policy.isOffline)
+                try cache.candidate(
+                    for: key, options: looking.storage, evenExpired: policy.isOffline, patience: options.patience)
             }
             guard let found, case .answer = policy.decision(for: found.entry).action else { return nil }
             return found.candidate

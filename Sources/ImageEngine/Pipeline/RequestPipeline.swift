@@ -124,7 +124,7 @@ struct RequestPipeline: Sendable {
         _ request: ImageRequest, as outgoing: OutgoingRequest, _ policy: RetrievalPolicy
     ) async throws -> StoredImage? {
         do { return try await lookedUp(request, as: outgoing, policy) } catch let error as ImageError
-            where error.isLastingOfStorage && !policy.onlyFromCache && !policy.isOffline
+            where error.leavesStorageUnused && !policy.onlyFromCache && !policy.isOffline
         { return nil }
     }
 
@@ -146,7 +146,8 @@ struct RequestPipeline: Sendable {
             let evenExpired = policy.usesExpired || !engine.scopes.isPlain(outgoing)
             let found = try engine.lookup.stored(resource, for: outgoing, in: cache, policy) {
                 (key) throws(ImageError) in
-                try cache.candidate(for: key, options: options.storage, evenExpired: evenExpired)
+                try cache.candidate(
+                    for: key, options: options.storage, evenExpired: evenExpired, patience: options.patience)
             }
             guard var found else { return nil }
             if policy.usesExpired, !found.entry.isForeign, !policy.decision(for: found.entry).isFreshAnswer {

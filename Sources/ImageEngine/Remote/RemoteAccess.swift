@@ -146,7 +146,7 @@ final class RemoteAccess: Sendable {
         else { throw Refusal.notOfUse }
         let store = PendingStore(
             content: .bytes(object.image), key: key, cache: cache, source: outgoing.url, origin: record.origin,
-            options: keeping, needs: needs)
+            options: keeping, needs: needs, patience: outgoing.options.patience)
         let header = try store.header()
         guard header.format == record.header.format else { throw Refusal.wrong }
         if !key.identifier.isEmpty { try options.processing.limits.check(header, source: outgoing.url) }

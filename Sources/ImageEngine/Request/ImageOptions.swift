@@ -223,6 +223,17 @@ extension ImageOptions {
             || !fields.network.alternativeSources.isEmpty || fields.caller.deadline != nil
     }
 
+    /// The longest wait in seconds for another process that holds the index.
+    ///
+    /// - Parameter part: The part of the deadline for it.
+    func patience(part: Double) -> Double {
+        let fields = box.fields
+        return min(fields.network.limits.timeoutSeconds, (fields.caller.deadline ?? .infinity) * part)
+    }
+
+    /// The same for an image that has to be loaded: most of the deadline is for that.
+    var patience: Double { patience(part: 0.25) }
+
     /// The options for loading `url` instead of `original`; see ``RequestContent/scoped(from:to:)``.
     func scoped(from original: String, to url: String) -> ImageOptions {
         // Fast path: the URL is usually the same.

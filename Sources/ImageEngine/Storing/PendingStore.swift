@@ -35,6 +35,8 @@ struct PendingStore: Sendable {
     var isOfFile = false
     /// `true` when the image is made from an expired original.
     var isOfExpired = false
+    /// The longest wait in seconds for another process that holds the index; as the options say when `nil`.
+    var patience: Double?
 
     var policy: StoragePolicy {
         StoragePolicy(
@@ -82,7 +84,7 @@ struct PendingStore: Sendable {
         request.lease = options.storage.lease ?? ImageCache.lease
         request.allowsOversize = plan.place == .lease
         request.isLentWhenHeld = !isGiven && needs.contains(.file)
-        request.patience = min(options.network.limits.timeoutSeconds, options.caller.deadline ?? .infinity)
+        request.patience = patience ?? options.patience(part: isGiven ? 1 : 0.25)
         cache.store(content, request, options.storage, keepsBytes: plan.keepsBytes, in: queue) { kept in
             then(
                 Result { () throws(ImageError) in try result(kept.get(), plan) }

@@ -61,9 +61,10 @@ extension VariantMaker {
         return try await engine.pool.runIfWanted { [engine] () throws -> ImageCache.Candidate? in
             for original in originals where try cache.disk.recordEvenExpired(original) != nil { return nil }
             for key in engine.lookup.madeKeys(resource, options) {
-                guard let found = try cache.candidate(for: key, options: options.storage, evenExpired: true) else {
-                    continue
-                }
+                guard
+                    let found = try cache.candidate(
+                        for: key, options: options.storage, evenExpired: true, patience: options.patience)
+                else { continue }
                 return ImageCache.Candidate(
                     hit: try cache.renewed(found.hit, options: options.storage), expiredFor: found.expiredFor)
             }

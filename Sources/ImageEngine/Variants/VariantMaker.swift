@@ -28,9 +28,10 @@ struct VariantMaker: Sendable {
         looking.lookup.verifyDecode = nil
         return try await engine.pool.runIfWanted { [engine, looking] in
             for key in keys {
-                guard let hit = try cache.hit(for: key, options: looking.storage, burst: 0, mayWait: true) else {
-                    continue
-                }
+                guard
+                    let hit = try cache.hit(
+                        for: key, options: looking.storage, burst: 0, mayWait: true, patience: options.patience)
+                else { continue }
                 if let original {
                     if VariantSource.mark(of: hit.record) != original.mark { continue }
                 } else if try !engine.lookup.isUsable(hit.record, of: request.resource, in: cache, options) {
@@ -170,7 +171,7 @@ struct VariantMaker: Sendable {
         let kept = try await ImageStorer(engine: engine).storeLoaded(
             PendingStore(
                 content: content, key: record.key, cache: cache, source: record.key.key, origin: record.origin,
-                options: keeping, needs: request.needs))
+                options: keeping, needs: request.needs, patience: options.patience))
         var result = kept
         result.cacheType = loaded.cacheType
         (result.isStale, result.isRevalidated) = (loaded.isStale, loaded.isRevalidated)
