@@ -2,10 +2,12 @@
 
 #include "SharedFile.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,6 +137,16 @@ static void restore(const struct extra *own) {
     if (first(own) && own->is_writable) hl_restore(own->parts[own->part_count - 1]);
 }
 
+/// 0 when the disk has no place for all of a part that can be written. Otherwise that would show itself by a signal when it is
+/// written, as if somebody had cut the file: SQLite writes into every page of the part, but a block may be smaller.
+static int has_place(const struct extra *own, void *mapped, int part, int size) {
+    struct stat status;
+    if (stat(own->shared_path, &status) != 0 || status.st_blocks * 512 >= status.st_size) return 1;
+    if (status.st_size < ((sqlite3_int64)part + 1) * size) return 1;
+    // Systems that do not know it yet have to go on.
+    return madvise(mapped, (size_t)size, MADV_POPULATE_WRITE) == 0 || errno != EFAULT;
+}
+
 static int map(sqlite3_file *file, int part, int size, int extends, void volatile **base) {
     struct extra *own = extra(file);
     // Without making the file longer, at first: what it lacks then, it lost if it had promised it.
@@ -144,6 +156,10 @@ static int map(sqlite3_file *file, int part, int size, int extends, void volatil
     if (is_short && extends) restore(own);
     if (is_short && extends) code = own->system->xShmMap(file, part, size, extends, base);
     void *mapped = (void *)*base;
+    if (mapped && code == SQLITE_OK && !has_place(own, mapped, part, size)) {
+        *base = NULL;
+        return SQLITE_FULL;
+    }
     int is_first = mapped && part == 0 && !first(own);
     if (is_first) own->is_writable = code == SQLITE_OK;
     if (mapped && (part >= own->part_count || !own->parts[part])) {

@@ -236,7 +236,10 @@ extension SQLiteDatabase.Failure {
 }
 
 extension SQLiteDatabase.Failure: StorageProblem {
-    package var reason: String { "the index says: \(message)." }
+    package var reason: String {
+        let cause = isFault && system != 0 ? " (\(String(cString: strerror(system))))" : ""
+        return "the index says: \(message)\(cause)."
+    }
 
     package var hint: String? {
         isNewer ? "Use halcyon of one version for a folder, or give this one another with --cache-dir." : nil

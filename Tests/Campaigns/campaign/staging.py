@@ -18,7 +18,7 @@ NOT_CACHED, STORAGE_FAILED = 10003, 40000
 
 def stages(home: str, report: Report) -> None:
     """Runs all stages; what the machine does not allow is passed over, and said."""
-    for stage in (full_disk, tiny_disks, no_more_files, read_only_mount, read_only_folder, small_files, few_descriptors):
+    for stage in (full_disk, full_ext4, tiny_disks, no_more_files, read_only_mount, read_only_folder, small_files, few_descriptors):
         place = os.path.join(home, stage.__name__)
         os.mkdir(place)
         try:
@@ -144,6 +144,47 @@ def full_disk(stage: _Stage) -> None:
             for key in alive[len(alive) // 2 :]:
                 stage.expect(server, key)
             stage.clean(server)
+
+
+def full_ext4(stage: _Stage) -> None:
+    """With blocks smaller than a page, a file of the right size may lack most of its place; each request is a fresh server's first."""
+    place = os.path.join(stage.home, "disk")
+    os.mkdir(place)
+    image, folder = place + ".img", os.path.join(place, "cache")
+    with open(image, "wb") as file:
+        file.truncate(16 << 20)
+    if not shutil.which("mkfs.ext4"):
+        raise Skipped("there is no mkfs.ext4")
+    subprocess.run(["mkfs.ext4", "-q", "-F", "-m", "0", "-b", "1024", image], check=True)
+    with _mounted(place, "-o", "loop", image):
+        keys = [f"key-{number}" for number in range(12)]
+        with Server(folder) as server:
+            for key in keys:
+                stage.put(server, key, 20_000)
+        index = os.path.join(folder, "default", "index.sqlite")
+        # The last to go takes the files beside the index along.
+        database = sqlite3.connect(index)
+        database.execute("SELECT count(*) FROM entries").fetchall()
+        database.close()
+        os.unlink(os.path.join(folder, "default", "index.reserve"))
+        new = store("new", picture("new", 1, 3000))
+        for method, params in (
+            *(("isCached", {"key": key}) for key in keys[:2]), ("calculateSize", {}), ("list", {}), ("cleanExpired", {}),
+            ("verify", {}), ("store", new), ("remove", {"key": keys[2]}), ("retrieve", cached(keys[0], "both")),
+            ("clear", {}),
+        ):
+            with contextlib.suppress(OSError), open(os.path.join(place, "filler"), "ab", buffering=0) as file:
+                for size in (65536, 1024):
+                    while file.write(bytes(size)) == size:
+                        pass
+            with Server(folder) as server:
+                error = server.ask(method, params).get("error", {"message": "No space left"})
+                if method in ("isCached", "calculateSize", "list", "retrieve", "remove", "clear") and "code" in error:
+                    stage.breach(f"{method} with 0 bytes free: {error}")
+                if not any(words in error["message"] for words in ("No space left", "disk is full")):
+                    stage.breach(f"{method} with 0 bytes free says something else: {error}")
+                if method != "clear":
+                    stage.expect(server, keys[0])
 
 
 def tiny_disks(stage: _Stage) -> None:
