@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int argument_count;
@@ -44,6 +45,12 @@ void hl_tune_allocator(void) {
     mallopt(M_TRIM_THRESHOLD, 2 << 20);
     // Setting the other options disables the automatic adjustment of this one.
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    // The heap of a thread reserves 64 MiB of the address space, and takes 128 MiB for a moment. Where that is limited, threads
+    // share heaps: otherwise these would use it up, and no thread could be started any more.
+    struct rlimit space;
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur >> 29 < 512) {
+        mallopt(M_ARENA_MAX, space.rlim_cur >> 29 > 1 ? (int)(space.rlim_cur >> 29) : 1);
+    }
 }
 
 void hl_trim_allocator(void) { malloc_trim(0); }

@@ -15,6 +15,7 @@ struct ServerAssembly {
         guard access("/proc/self/stat", R_OK) == 0 else {
             throw StartFailure(description: "/proc is not mounted: mount it first, as in mount -t proc proc /proc.")
         }
+        if let complaint = AddressSpace.own.complaint { throw StartFailure(description: complaint) }
         let configuration = settings.configuration
         recording = try Recording(configuration)
         var limits = ConnectionLimits()

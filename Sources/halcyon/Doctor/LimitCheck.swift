@@ -21,6 +21,10 @@ struct LimitCheck {
         report.add(
             "limits", "open files", isLow ? .note : .ok, "\(files.rlim_cur)",
             advice: isLow ? "For many downloads at a time raise the limit: ulimit -n \(wanted)." : nil)
+        let space = AddressSpace.own
+        report.add(
+            "limits", "address space", space.complaint == nil ? .ok : .missing,
+            space.complaint ?? space.limit.map { ByteText.text(Int(clamping: $0)) } ?? "no limit")
         report.add("limits", "memory tier", .ok, ByteText.text(engine.defaults.memory.costLimit))
         let disk = engine.defaults.disk.bytesLimit
         report.add("limits", "disk tier", .ok, disk == 0 ? "no limit" : ByteText.text(disk))
