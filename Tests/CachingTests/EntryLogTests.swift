@@ -54,6 +54,27 @@ import Testing
         #expect(try disk.disk.list(ListQuery()).entries.compactMap(\.key).count == 3)
     }
 
+    /// The log has been read for a check of the folder that still goes on.
+    @Test func aKeyThatIsWrittenAfterTheLogWasReadIsKnownWhenTheIndexIsLost() async throws {
+        let disk = try filled()
+        _ = disk.disk.logContents()
+        try disk.store(hollowPNG(width: 4), "the fourth")
+        loseIndex(disk)
+        try disk.disk.index.write { _ in }
+        try await eventually("all are adopted") { !disk.disk.index.isAdopting }
+        #expect(try disk.disk.list(ListQuery()).entries.compactMap(\.key).count == 4)
+    }
+
+    @Test func anIndexThatDoesNotKnowAllImagesYetIsNotTakenForTheLog() throws {
+        let disk = try filled()
+        disk.disk.index.onAdopting.withLock { $0 = nil }
+        loseIndex(disk)
+        try disk.disk.index.write { _ in }
+        try EntryLogRewriting(disk: disk.disk).run()
+        disk.disk.repairer.adoptAll()
+        try expectAll(disk)
+    }
+
     @Test func aLostLogIsWrittenAgain() throws {
         let first = try filled()
         unlink(log(first))

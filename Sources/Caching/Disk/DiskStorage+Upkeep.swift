@@ -140,6 +140,15 @@ extension DiskStorage {
         }
     }
 
+    /// The record that the log of entries has of an image, as it should be; also one that has been written since the log was read.
+    func logged(_ name: Digest, where isRight: (EntryRecord) -> Bool) throws -> EntryRecord? {
+        let known = try logContents()
+        if let found = known.record(name), isRight(found) { return found }
+        known.readOn()
+        if let file = FileStamp(path: EntryLog.path(in: folder)), file.inode != known.inode { forgetLogContents() }
+        return try logContents().record(name).flatMap { isRight($0) ? $0 : nil }
+    }
+
     /// Gives up the memory of ``logContents()``; what has been written since is read with the next.
     func forgetLogContents() { openLog.withLock { $0 = nil } }
 

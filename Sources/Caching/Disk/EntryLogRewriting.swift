@@ -14,7 +14,8 @@ struct EntryLogRewriting {
         let path = EntryLog.path(in: folder)
         // Within a transaction: what is appended from here on belongs to later ones.
         guard let old = try? Descriptor(reading: path),
-            let start = try disk.index.write({ _ in FileStamp(path: path) })
+            let (start, known) = try disk.index.write({ writer in FileStamp(path: path).map { ($0, state(writer)) } }),
+            !known.isAdopting
         else { return }
         let draft = try folder.partialPath("entries")
         let file = try folder.create(draft)
@@ -36,14 +37,26 @@ struct EntryLogRewriting {
         }
         let base = EntryLog.header(base: size)
         _ = base.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, 0) }
-        try disk.index.write { _ in
-            guard let stamp = FileStamp(path: path), stamp.inode == start.inode, stamp.size >= start.size else {
-                return
-            }
+        try disk.index.write { writer in
+            // An index that was begun anew meanwhile did not have all entries when it was read.
+            guard known == state(writer), let stamp = FileStamp(path: path), stamp.inode == start.inode,
+                stamp.size >= start.size
+            else { return }
             let added = try old.bytes(stamp.size - start.size, at: start.size)
             guard added.count == stamp.size - start.size else { return }
             try file.write(added)
             rename(draft, path)
         }
+    }
+
+    private struct State: Equatable {
+        let inode: UInt64?
+        let adoptions: Int
+        let isAdopting: Bool
+    }
+
+    /// What changes when the index is begun anew.
+    private func state(_ writer: IndexWriter) -> State {
+        State(inode: writer.inode, adoptions: disk.index.adoptionMark, isAdopting: writer.isAdopting)
     }
 }

@@ -156,7 +156,9 @@ struct Repairer: Sendable {
         }
         let file = try Descriptor(reading: path)
         let seal = FileSeal(file)
-        let record = try disk.logContents().record(name).flatMap { $0.row.fileExtension == fileExtension ? $0 : nil }
+        let record =
+            try disk.logged(name) { $0.row.fileExtension == fileExtension && $0.row.checksum == checksum }
+            ?? disk.logged(name) { $0.row.fileExtension == fileExtension }
         // The file bears its own checksum where it can; the log may be older than the file.
         if let expected = seal?.checksum ?? record?.row.checksum, expected != checksum { return .damaged }
         let now = disk.clock.now
@@ -226,7 +228,7 @@ struct Repairer: Sendable {
         guard placed > other else { return false }
         // An old file that is brought back from a copy comes late to its place, with its time of writing; a stranger's bears
         // no seal.
-        return try entry.key.isEmpty || disk.logContents().record(entry.name)?.row.fileName == fileName
+        return try entry.key.isEmpty || disk.logged(entry.name, where: { $0.row.fileName == fileName }) != nil
             || stamp.modified > entry.modified && FileSeal(Descriptor(reading: path))?.bears(entry.name) == true
     }
 

@@ -1,8 +1,10 @@
 internal import Platform
+internal import Synchronization
 
 /// The records of an ``EntryLog`` file, found by the numbers of their entries: the last of each that is whole.
 ///
-/// Keeps the place of each record, 24 bytes an entry, and reads the record when it is asked for.
+/// Keeps the place of each record, 24 bytes an entry, and reads the record when it is asked for. What is appended later is found
+/// when ``readOn()`` has been called.
 final class EntryLogContents: Sendable {
     private struct Place {
         let offset: Int
@@ -12,7 +14,9 @@ final class EntryLogContents: Sendable {
 
     /// The open file, so that one that is written anew meanwhile does not matter.
     private let file: Descriptor?
-    private let places: [Int64: Place]
+    /// The number of the open file; −1 when there is none.
+    private let number: Int32
+    private let known = Mutex<(places: [Int64: Place], end: Int)>(([:], EntryLog.headerSize))
 
     /// Reads the file once. What is damaged in it is left out, and what follows is found again.
     ///
@@ -23,31 +27,40 @@ final class EntryLogContents: Sendable {
         let path = EntryLog.path(in: folder)
         // What is no file is moved aside by who writes.
         guard try FileStamp.existing(path) != nil else {
+            number = -1
             file = nil
-            places = [:]
             return
         }
-        let file = try Descriptor(reading: path)
-        places = Self.places(in: file)
-        self.file = consume file
+        let opened = try Descriptor(reading: path)
+        number = opened.number
+        file = consume opened
+        readOn()
     }
 
-    private static func places(in file: borrowing Descriptor) -> [Int64: Place] {
-        var places: [Int64: Place] = [:]
-        var scan = Scan(size: file.stamp?.size ?? 0)
-        // A file that cannot be read to its end has what was read.
-        try? scan.run(file) { number, offset, count, mark in
-            places[number] = Place(offset: offset, count: count, mark: mark)
+    /// The inode of the file; `nil` when there is none.
+    var inode: UInt64? { FileStamp(descriptor: number)?.inode }
+
+    /// Reads what is behind the last record that is known.
+    func readOn() {
+        guard let size = FileStamp(descriptor: number)?.size else { return }
+        known.withLock { known in
+            var scan = Scan(size: size)
+            // A file that cannot be read to its end has what was read.
+            let read = { try self.file?.bytes($1, at: $0) ?? [] }
+            try? scan.run(read, from: known.end) { number, offset, count, mark in
+                known.places[number] = Place(offset: offset, count: count, mark: mark)
+                known.end = offset + count
+            }
         }
-        return places
     }
 
     /// The mark of the record of an entry; `nil` when there is none.
-    func mark(of number: Int64) -> Int64? { places[number]?.mark }
+    func mark(of number: Int64) -> Int64? { known.withLock { $0.places[number]?.mark } }
 
     /// The record of an entry.
     func record(_ name: Digest) -> EntryRecord? {
-        guard let place = places[name.rowNumber], let bytes = try? file?.bytes(place.count, at: place.offset),
+        guard let place = known.withLock({ $0.places[name.rowNumber] }),
+            let bytes = try? file?.bytes(place.count, at: place.offset),
             EntryRecord.mark(of: bytes) == place.mark
         else { return nil }
         return EntryRecord(bytes: bytes).flatMap { $0.row.name == name ? $0 : nil }
@@ -62,19 +75,20 @@ final class EntryLogContents: Sendable {
         init(size: Int) { self.size = size }
 
         mutating func run(
-            _ file: borrowing Descriptor, _ take: (_ number: Int64, _ offset: Int, _ count: Int, _ mark: Int64) -> Void
+            _ read: (_ offset: Int, _ count: Int) throws -> [UInt8], from start: Int,
+            _ take: (_ number: Int64, _ offset: Int, _ count: Int, _ mark: Int64) -> Void
         ) throws {
-            var offset = EntryLog.headerSize
+            var offset = start
             let header = EntryLog.recordHeaderSize
             while offset + header <= size {
-                let bytes = try slice(file, offset, header)
+                let bytes = try slice(read, offset, header)
                 guard bytes.count == header else { return }
                 let count = Int(bytes.dropFirst(4).prefix(4).littleEndianNumber)
                 let mark = Int64(bitPattern: bytes.suffix(8).littleEndianNumber)
                 if bytes.prefix(4).littleEndianNumber == UInt64(EntryLog.recordMagic), count <= EntryLog.longest,
                     offset + header + count <= size
                 {
-                    let record = Array(try slice(file, offset + header, count))
+                    let record = Array(try slice(read, offset + header, count))
                     if EntryRecord.mark(of: record) == mark, let number = EntryRecord.number(in: record) {
                         take(number, offset + header, count, mark)
                         offset += header + count
@@ -87,10 +101,10 @@ final class EntryLogContents: Sendable {
 
         /// The bytes at a place, as many as there are.
         private mutating func slice(
-            _ file: borrowing Descriptor, _ offset: Int, _ count: Int
+            _ read: (_ offset: Int, _ count: Int) throws -> [UInt8], _ offset: Int, _ count: Int
         ) throws -> ArraySlice<UInt8> {
             if offset < start || offset + count > start + window.count {
-                window = try file.bytes(max(count, 256 << 10), at: offset)
+                window = try read(offset, max(count, 256 << 10))
                 start = offset
             }
             return window[(offset - start)...].prefix(count)
