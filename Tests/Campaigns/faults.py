@@ -249,12 +249,10 @@ def failing(run: Run, operation: Operation, mode: int, error: int, persistent: b
     """Lets each call of the operation fail in turn."""
     mask = fault.WRITE if mode == fault.SHORT else fault.KINDS[error]
     what = "short write" if mode == fault.SHORT else errno.errorcode[error]
-    # A file system has locks or has none; when they end halfway, SQLite tries for ten seconds each time.
-    end = 2 if persistent and error == errno.ENOLCK else 400
     run.begin()
     server: Server | None = None
     try:
-        for at in range(1, end):
+        for at in range(1, 400):
             run.place = f"{operation.name}, {what}{' from' if persistent else ''} at call {at}"
             if operation.begins:
                 drop(run.folder)
