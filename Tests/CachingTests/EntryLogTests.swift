@@ -57,7 +57,7 @@ import Testing
     /// The log has been read for a check of the folder that still goes on.
     @Test func aKeyThatIsWrittenAfterTheLogWasReadIsKnownWhenTheIndexIsLost() async throws {
         let disk = try filled()
-        _ = disk.disk.logContents()
+        _ = try disk.disk.logContents()
         try disk.store(hollowPNG(width: 4), "the fourth")
         loseIndex(disk)
         try disk.disk.index.write { _ in }

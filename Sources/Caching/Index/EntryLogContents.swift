@@ -21,7 +21,6 @@ final class EntryLogContents: Sendable {
     /// Reads the file once. What is damaged in it is left out, and what follows is found again.
     ///
     /// - Complexity: O(*n*): a digest of all bytes.
-    ///
     /// - Throws: ``SystemError`` when it cannot be opened now, which says nothing about what it has.
     init(of folder: StorageFolder) throws {
         let path = EntryLog.path(in: folder)
