@@ -65,6 +65,21 @@ import Testing
         #expect(try disk.disk.list(ListQuery()).entries.compactMap(\.key).count == 4)
     }
 
+    /// Its files were entered into the one that was lost.
+    @Test func anIndexThatIsLostWhileItAdoptsGoesOnAdopting() throws {
+        let disk = try filled()
+        disk.disk.index.onAdopting.withLock { $0 = nil }
+        loseIndex(disk)
+        try disk.disk.index.write { _ in }
+        let generation = disk.disk.lending.generation
+        loseIndex(disk)
+        #expect(try !disk.disk.index.endAdopting(of: generation))
+        #expect(disk.disk.index.isAdopting)
+        #expect(disk.disk.repairer.adoptAll())
+        #expect(!disk.disk.index.isAdopting)
+        try expectAll(disk)
+    }
+
     @Test func anIndexThatDoesNotKnowAllImagesYetIsNotTakenForTheLog() throws {
         let disk = try filled()
         disk.disk.index.onAdopting.withLock { $0 = nil }

@@ -133,11 +133,14 @@ public final class DiskStorage: Sendable {
 
     /// Adopts the files of the folder on a thread of its own, unless one does.
     private func startAdoption() {
-        guard !isAdopting.exchange(true, ordering: .relaxed) else { return }
+        guard !isAdopting.exchange(true, ordering: .sequentiallyConsistent) else { return }
         startThread { [self] in
-            repairer.adoptAll()
-            // The index may be lost once more.
-            isAdopting.store(false, ordering: .relaxed)
+            var isDone = true
+            // The index may be lost once more before it is said that nobody adopts.
+            repeat {
+                isDone = repairer.adoptAll()
+                isAdopting.store(false, ordering: .sequentiallyConsistent)
+            } while isDone && index.isAdopting && !isAdopting.exchange(true, ordering: .sequentiallyConsistent)
         }
     }
 

@@ -200,21 +200,35 @@ struct Repairer: Sendable {
         unlink(path)
     }
 
-    /// Takes every file of the folder into an index that was lost, a few at a time.
-    func adoptAll() {
+    /// Takes every file of the folder into an index that was lost, a few at a time; from the first one again when it is lost
+    /// once more meanwhile.
+    ///
+    /// - Returns: `false` when that cannot be done now.
+    @discardableResult
+    func adoptAll() -> Bool {
         defer { disk.forgetLogContents() }
-        do {
-            for shard in try disk.folder.shards {
-                var names = try disk.folder.blobNames(in: shard)[...]
-                while !names.isEmpty {
-                    let batch = names.prefix(32)
-                    names = names.dropFirst(32)
-                    try disk.index.write { writer in for name in batch { try adoptFile(name, writer) } }
-                }
-            }
-            try disk.index.endAdopting()
-        } catch { return }
+        do { while try !adoptEach() {} } catch { return false }
         disk.evictor.keepLimit()
+        return true
+    }
+
+    /// Returns `false` when the index was opened anew meanwhile.
+    private func adoptEach() throws -> Bool {
+        let generation = try disk.index.write { _ in disk.lending.generation }
+        for shard in try disk.folder.shards {
+            var names = try disk.folder.blobNames(in: shard)[...]
+            while !names.isEmpty {
+                let batch = names.prefix(32)
+                names = names.dropFirst(32)
+                let isSame = try disk.index.write { writer in
+                    guard disk.lending.generation == generation else { return false }
+                    for name in batch { try adoptFile(name, writer) }
+                    return true
+                }
+                guard isSame else { return false }
+            }
+        }
+        return try disk.index.endAdopting(of: generation)
     }
 
     /// `true` when a file that the index does not know counts in place of that of an entry: of two files for one image, as

@@ -37,6 +37,7 @@ struct Verifier {
             _ = try index.surveying { try $0.checkStructure() }
             try disk.evictor.removeDueFiles()
         }
+        let generation = disk.lending.generation
         let total = try index.totals().bytes
         var query = ListQuery(limit: 64)
         while !isCancelled() {
@@ -57,7 +58,7 @@ struct Verifier {
             found.corrected += 1
             if repairs { try index.write { try $0.sumUp() } }
         }
-        if repairs, index.isAdopting, !isCancelled() { try index.endAdopting() }
+        if repairs, index.isAdopting, !isCancelled() { _ = try index.endAdopting(of: generation) }
     }
 
     /// Checks the next entries and moves the cursor after them; returns their number.

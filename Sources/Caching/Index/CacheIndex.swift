@@ -29,7 +29,7 @@ final class CacheIndex: Sendable {
     let writer = Mutex<IndexWriter?>(nil)
     /// The writes that may share a transaction; as many as leave it short.
     let commits = GroupCommit<SharedWrite>(limit: 32)
-    /// Called when the index was begun in a folder that had images already, until ``endAdopting()``. Must not wait.
+    /// Called when the index was begun in a folder that had images already, until ``endAdopting(of:)``. Must not wait.
     let onAdopting = Mutex<(@Sendable () -> Void)?>(nil)
     /// Called before a connection is opened, by any thread. Must not wait.
     let onOpening = Mutex<(@Sendable () -> Void)?>(nil)
@@ -63,9 +63,22 @@ final class CacheIndex: Sendable {
     var adoptionMark: Int { adoptions.load(ordering: .sequentiallyConsistent) }
 
     /// Ends the adoption: every image in the folder has an entry.
-    func endAdopting() throws {
-        try write { try $0.endAdopting() }
-        setAdopting(false)
+    ///
+    /// - Parameter generation: The ``Lending/generation`` in which the folder's files began to be entered.
+    /// - Returns: `false` when the index has been opened anew since: it may be another one, which lacks those entered before.
+    func endAdopting(of generation: Int) throws -> Bool {
+        do {
+            return try write { writer in
+                guard self.lending.generation == generation else { return false }
+                try writer.endAdopting()
+                // Before the next one can be begun.
+                self.setAdopting(false)
+                return true
+            }
+        } catch {
+            setAdopting(true)
+            throw error
+        }
     }
 
     private func setAdopting(_ isAdopting: Bool) {
