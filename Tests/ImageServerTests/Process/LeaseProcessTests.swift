@@ -32,7 +32,8 @@ import Testing
         for number in 0..<60 {
             let result = try store("key \(number)", servers[number % 2])
             if result["leased"] == nil { lent.append(try #require(result["path"]?.string)) }
-            #expect(bytesOnDisk <= 2_000_000)
+            // What the other one has evicted may be there for a moment.
+            try waitUntil("the disk is within the limit") { bytesOnDisk <= 2_000_000 }
         }
         #expect((8...10).contains(lent.count))
         #expect(lent.allSatisfy { FileManager.default.fileExists(atPath: $0) })
