@@ -162,6 +162,24 @@ import Testing
         #expect(try disk.check().isClean)
     }
 
+    /// A removed file's lease runs on in the table, and is none of those that come after it.
+    @Test func rewritingKeysThatAreRemovedInBetweenKeepsTheDiskWithinTheLimit() throws {
+        let disk = try TestDisk {
+            $0.bytesLimit = 20_000
+            $0.purgeRatio = 1
+        }
+        var number = 0
+        for round in 1...20 {
+            for _ in 1...48 {
+                number += 1
+                try disk.store(hollowPNG(width: number, count: 1000), "\(number % 8)") { $0.lease = 60 }
+            }
+            #expect(disk.bytesInBlobs <= 20_000 && disk.disk.lending.lentBytes <= 10_240, "\(round)")
+            _ = try disk.disk.remove(CacheKey("\(round % 8)"))
+        }
+        #expect(try disk.check().isClean)
+    }
+
     /// A file that was stored without a lease, while that of the one before it runs, may be lent when there is room again.
     @Test(arguments: [60.0, 5]) func fileThatWasNotLentAtFirstStaysOnceItIsLent(_ lease: Double) throws {
         let disk = try TestDisk { $0.bytesLimit = 4_000 }

@@ -24,6 +24,8 @@ final class StoreJob: Sendable {
 
     private var fileName: String { StorageFolder.fileName(name.hex, fileExtension) }
     private var path: String { disk.folder.blob(fileName) }
+    /// The most bytes that may be lent; 0 for no bound.
+    private var lentShare: Int { disk.lentShare.load(ordering: .relaxed) }
 
     /// Writes the bytes to a draft.
     init(
@@ -141,8 +143,8 @@ final class StoreJob: Sendable {
         let life = disk.life(request.expiration)
         var row = IndexRow(
             name: name, key: request.key.indexed, identifier: request.key.indexedIdentifier,
-            fileExtension: try freeExtension(writer), header: request.header, byteCount: draft.stamp.size,
-            allocated: draft.stamp.allocated,
+            fileExtension: try freeExtension(writer, share: lentShare), header: request.header,
+            byteCount: draft.stamp.size, allocated: draft.stamp.allocated,
             checksum: draft.checksum, origin: request.origin, storedAt: now, expiresAt: life.end(from: now),
             life: life, modified: draft.stamp.modified, content: draft.checksum.rowNumber)
         row.origin.facts.timing = request.header.timing
@@ -191,7 +193,7 @@ final class StoreJob: Sendable {
         if oldPath == path, disk.lending.isLent(row.lease) {
             // Lent while its file was replaced: whoever comes later sees the new one.
             disk.folder.takeBack(placed, draft, from: path)
-            row.fileExtension = try freeExtension(writer)
+            row.fileExtension = try freeExtension(writer, share: lentShare)
             path = disk.folder.blob(row.fileName)
             _ = try place(at: path, replaces: false, writer)
         }
@@ -222,16 +224,23 @@ final class StoreJob: Sendable {
     }
 
     /// The extension for the file, with a number before it as long as files without are lent: a path keeps its bytes as long
-    /// as its lease lasts. Asked before the entry is lent to the caller of the store.
-    private func freeExtension(_ writer: IndexWriter) throws -> String {
+    /// as its lease lasts. And a file that is not lent gets no path whose lease runs, even if the lent file was removed: it
+    /// would stay for that lease when it is replaced. Asked before the entry is lent to the caller of the store.
+    ///
+    /// - Parameter share: The most bytes that may be lent; 0 for no bound.
+    private func freeExtension(_ writer: IndexWriter, share: Int) throws -> String {
         var (free, number) = (fileExtension, UInt32(1))
         var lease = LeaseNumber(name.rowNumber, fileNumber: LeaseNumber.fileNumber(in: free))
-        while disk.lending.isLent(lease), try isTaken(lease, by: free, writer) {
+        while disk.lending.isLent(lease), try !mayLend(lease, share: share) || isTaken(lease, by: free, writer) {
             number += 1
             free = fileExtension.isEmpty ? "\(number)" : "\(number).\(fileExtension)"
             lease = LeaseNumber(name.rowNumber, fileNumber: number)
         }
         return free
+    }
+
+    private func mayLend(_ lease: LeaseNumber, share: Int) -> Bool {
+        request.lease > 0 && disk.lending.hasRoom(for: lease, bytes: draft.stamp.size, share: share)
     }
 
     /// `true` when the lease is that of a file which is there: with this extension, or with that of another format.
@@ -301,10 +310,10 @@ final class StoreJob: Sendable {
                     && (try? disk.folder.checksum(of: path)) == draft.checksum
             }
             // One at a time: otherwise the disk would not be bounded.
-            if try same == nil && writer.totals().lent > disk.lentShare.load(ordering: .relaxed) {
+            if try same == nil && writer.totals().lent > lentShare {
                 throw DiskStorage.tooLarge(draft.stamp.size, request.key)
             }
-            let fileName = try same ?? StorageFolder.fileName(name.hex, freeExtension(writer))
+            let fileName = try same ?? StorageFolder.fileName(name.hex, freeExtension(writer, share: 0))
             let path = disk.folder.blob(fileName)
             let lease = LeaseNumber(fileName: fileName)
             if let lease { disk.lending.lend(lease, for: request.lease, bytes: draft.stamp.size, share: 0) }
@@ -325,7 +334,7 @@ final class StoreJob: Sendable {
     ///
     /// - Throws: `failure` when so much is lent already that the disk would not be bounded.
     private func lendDraft(_ failure: SQLiteDatabase.Failure) throws -> Stored {
-        let share = disk.lentShare.load(ordering: .relaxed)
+        let share = lentShare
         let leased = try disk.lending.lentBytes + disk.folder.bytesLentBeside()
         if share > 0, leased + draft.stamp.size > share { throw failure }
         let path = try disk.folder.lentPath(fileExtension, for: request.lease)

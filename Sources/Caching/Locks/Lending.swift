@@ -66,17 +66,23 @@ final class Lending: Sendable {
     /// - Returns: `false` when it is not lent, for too much is.
     @discardableResult
     func lend(_ file: LeaseNumber, for seconds: Double, bytes: Int, share: Int) -> Bool {
-        guard let table else { return false }
-        let times = times
-        if share > 0 {
-            // It may be there already, or something smaller in its place.
-            let counted = rest(table.end(of: file)) > 0 ? table.bytes(of: file) : 0
-            if counted < bytes, table.lentBytes(times) - counted + bytes > share { return false }
-        }
+        guard let table, hasRoom(for: file, bytes: bytes, share: share, table) else { return false }
         // One more, for the seconds are cut off.
         let count = Int(min(seconds, Double(Self.longest)).rounded(.up)) + 1
-        table.lend(file, until: times.lowerBound + count, bytes: bytes, times)
+        table.lend(file, until: clock.boot + count, bytes: bytes, times)
         return true
+    }
+
+    /// `true` when a file may be lent now.
+    func hasRoom(for file: LeaseNumber, bytes: Int, share: Int) -> Bool {
+        table.map { hasRoom(for: file, bytes: bytes, share: share, $0) } ?? false
+    }
+
+    private func hasRoom(for file: LeaseNumber, bytes: Int, share: Int, _ table: LeaseTable) -> Bool {
+        if share == 0 { return true }
+        // It may be there already, or something smaller in its place.
+        let counted = rest(table.end(of: file)) > 0 ? table.bytes(of: file) : 0
+        return counted >= bytes || table.lentBytes(times) - counted + bytes <= share
     }
 
     private var times: Range<Int> { clock.boot..<clock.boot + Self.longest + 1 }
