@@ -180,6 +180,23 @@ import Testing
         #expect(try disk.check().isClean)
     }
 
+    /// Files of two formats share the number of a lease, which is that of the later one.
+    @Test func rewritingKeysInSeveralFormatsKeepsTheDiskWithinTheLimit() throws {
+        let disk = try TestDisk {
+            $0.bytesLimit = 20_000
+            $0.purgeRatio = 1
+        }
+        for number in 1...400 {
+            let fileExtension = ["png", "jpg", "gif", "webp"][number * 7 % 4]
+            try disk.store(hollowPNG(width: number, count: 1000), "\(number * 5 % 8)", fileExtension: fileExtension) {
+                $0.lease = 2
+            }
+            #expect(disk.bytesInBlobs <= 20_000, "\(number)")
+            if number % 3 == 0 { disk.wait(1) }
+        }
+        #expect(try disk.check().isClean)
+    }
+
     /// A file that was stored without a lease, while that of the one before it runs, may be lent when there is room again.
     @Test(arguments: [60.0, 5]) func fileThatWasNotLentAtFirstStaysOnceItIsLent(_ lease: Double) throws {
         let disk = try TestDisk { $0.bytesLimit = 4_000 }

@@ -155,7 +155,8 @@ struct Evictor: Sendable {
         }
         // Files that stay for their leases take room on the disk too; but half of the limit is for images.
         var pass = Pass(goal: try goal(), sparing: row.number, lentShare: limit / 2)
-        if try pass.isReached(writer) { return [] }
+        // Where there are more, the leases of some are over.
+        if try writer.totals().lent <= pass.lentShare, try pass.isReached(writer) { return [] }
         _ = try removeDueFiles(64, writer)
         // Judged by the uses up to now.
         try disk.touches.flush(into: writer)
@@ -270,8 +271,18 @@ struct Evictor: Sendable {
     func leave(_ fileName: String, bytes: Int, _ writer: IndexWriter) throws {
         // One whose file is gone leaves nothing.
         let isThere = (try? FileStamp.existing(disk.folder.blob(fileName)) != nil) ?? true
-        let rest = isThere ? LeaseNumber(fileName: fileName).map(disk.lending.rest) ?? 0 : 0
+        let rest = isThere ? try restOfLease(fileName, writer) : 0
         try writer.leave(fileName, bytes: bytes, until: rest > 0 ? disk.clock.now + rest : 0)
+    }
+
+    /// The rest of the lease of a file that leaves its entry, or has left it, in seconds; 0 for none. A file of another format
+    /// may share its number, and the lease is that one's if it is in the entry now.
+    private func restOfLease(_ file: String, _ writer: IndexWriter) throws -> Int {
+        guard let lease = LeaseNumber(fileName: file), case let rest = disk.lending.rest(of: lease), rest > 0,
+            let name = Digest(fileName: file)
+        else { return 0 }
+        guard let entry = try writer.row(name), entry.fileName != file else { return rest }
+        return entry.lease == lease ? 0 : rest
     }
 
     /// Removes the files without entries whose time has come.
@@ -312,7 +323,7 @@ struct Evictor: Sendable {
             // Not one that a link leads to.
             let isReachable = (try? disk.folder.checkPlace(of: file)) != nil
             if isReachable, rename(path, aside) == 0 {
-                let rest = LeaseNumber(fileName: file).map(disk.lending.rest) ?? 0
+                let rest = try restOfLease(file, writer)
                 if rest > 0, rename(aside, path) == 0 {
                     let size = FileStamp(path: path)?.size ?? 0
                     try writer.leave(file, bytes: size, until: disk.clock.now + rest)
