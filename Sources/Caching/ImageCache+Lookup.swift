@@ -113,15 +113,17 @@ extension ImageCache {
 
     /// The present or future path of the image for `key`; and `true` when it is there, and when it is lent.
     ///
+    /// - Parameter lease: The time in seconds for which it is lent; the usual one when `nil`.
     /// - Returns: `nil` when that takes waiting and `mayWait` is `false`.
-    public func path(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> (
-        path: String, exists: Bool, isLent: Bool
-    )? {
+    public func path(
+        for key: CacheKey, lease: Double? = nil, burst: UInt64, mayWait: Bool
+    ) throws(ImageError) -> (path: String, exists: Bool, isLent: Bool)? {
+        let lease = lease ?? Self.lease
         if let record = memory.peek(key)?.record, let path = record.path {
-            disk.lend(record, for: Self.lease)
+            disk.lend(record, for: lease)
             if isCurrent(record, burst: burst) { return (path, true, record.isLent) }
         }
-        guard let record = try diskRecord(key, lease: Self.lease, mayWait: mayWait) else { return nil }
+        guard let record = try diskRecord(key, lease: lease, mayWait: mayWait) else { return nil }
         guard let record, let path = record.path else { return (disk.path(for: key), false, false) }
         return (path, true, record.isLent)
     }

@@ -133,8 +133,10 @@ extension Method {
         recipeParam
     ) { invocation, given, cacheName, processors, options -> Outcome<CachePathReply> in
         try looking(invocation, given, cacheName, processors, options, isThere: \.exists) { cache, entry, burst in
-            try cache.path(for: entry, burst: burst ?? 0, mayWait: burst == nil)
-                .map { CachePathReply(path: $0.path, exists: $0.exists, isLent: $0.isLent) }
+            try cache.path(
+                for: entry, lease: options?.storage.lease, burst: burst ?? 0, mayWait: burst == nil
+            )
+            .map { CachePathReply(path: $0.path, exists: $0.exists, isLent: $0.isLent) }
         }
     }
 

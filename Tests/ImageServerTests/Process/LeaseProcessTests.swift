@@ -46,6 +46,18 @@ import Testing
         for server in servers { #expect(server.finish() == 0) }
     }
 
+    @Test func cachePathLeasesForAsLongAsItsOptionSays() throws {
+        let server = try ServerProcess(cache: folder)
+        _ = try store("a", server, lease: 0)
+        func isLeased(afterLease seconds: Int) throws -> Bool {
+            _ = try server.call(1, "cachePath", #"{"key":"a","options":{"lease":\#(seconds)}}"#)
+            return try server.call(2, "inspect", #"{"key":"a"}"#)["result"]?["leasedUntil"]?.string != nil
+        }
+        #expect(try !isLeased(afterLease: 0))
+        #expect(try isLeased(afterLease: 100))
+        #expect(server.finish() == 0)
+    }
+
     @Test func aLentPathKeepsItsBytesWhenItsImageIsReplaced() throws {
         let pictures = try ["png-rgb.png", "png-rgba.png", "png-gray.png"].map { try Fixtures.bytes($0) }
         let versions = Counter()
