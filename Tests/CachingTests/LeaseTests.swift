@@ -19,22 +19,6 @@ import Testing
         configuration.purgeRatio = 1
     }
 
-    /// The entry at that path is gone, the file is there until its lease ends, and then cleaning takes it.
-    private func expectKept(_ path: String, _ bytes: [UInt8], for seconds: Double, in disk: TestDisk) throws {
-        #expect(content(path) == bytes)
-        #expect(try disk.disk.totals().lent == bytes.count)
-        disk.wait(seconds)
-        disk.disk.clean()
-        #expect(content(path) == bytes, "to the last second")
-        #expect(try disk.check().isClean)
-        disk.wait(2)
-        disk.disk.clean()
-        #expect(content(path) == nil, "and no longer")
-        #expect(try disk.disk.totals().lent == 0)
-        #expect(try disk.check().isClean)
-        #expect(try disk.disk.totals().bytes == disk.bytesInBlobs)
-    }
-
     @Test func evictionSparesALentImageAsLongAsOthersCanGo() throws {
         let disk = try TestDisk(small)
         try disk.store(picture, "lent")
@@ -59,7 +43,7 @@ import Testing
         #expect(try disk.record("1") == nil, "the limit holds")
         #expect(try disk.disk.totals().bytes == 2000)
         #expect(disk.reports.keys(.sizeLimit) == ["1"])
-        try expectKept(path, picture, for: 60, in: disk)
+        try disk.expectKept(path, picture, for: 60)
     }
 
     @Test func fileOfALentImageOutlivesItsEvictionByAnotherStorage() throws {
@@ -70,7 +54,7 @@ import Testing
         try other.store(hollowPNG(width: 2, count: 1000), "2")
         #expect(try disk.record("1") == nil)
         #expect(try other.disk.totals().bytes == 1000)
-        try expectKept(path, picture, for: 60, in: other)
+        try other.expectKept(path, picture, for: 60)
     }
 
     @Test func fileOfALentImageOutlivesItsLife() throws {
@@ -82,7 +66,7 @@ import Testing
         #expect(try other.disk.removeExpired().map(\.key) == ["a"])
         #expect(try disk.record("a") == nil)
         #expect(try disk.disk.totals().count == 0)
-        try expectKept(path, picture, for: 49, in: disk)
+        try disk.expectKept(path, picture, for: 49)
     }
 
     @Test func fileOfALentImageOutlivesItsReplacementUnderAnotherName() throws {
@@ -92,7 +76,7 @@ import Testing
         try disk.store(hollowPNG(width: 2), "a", fileExtension: "img")
         #expect(try disk.path("a") != path)
         #expect(try disk.bytes("a") == hollowPNG(width: 2))
-        try expectKept(path, picture, for: 60, in: disk)
+        try disk.expectKept(path, picture, for: 60)
         #expect(try disk.bytes("a") == hollowPNG(width: 2))
     }
 
@@ -108,7 +92,7 @@ import Testing
             #expect(try disk.bytes("a") == hollowPNG(width: 2))
             #expect(try disk.path("a") == replaced)
         }
-        try expectKept(path, picture, for: 60, in: disk)
+        try disk.expectKept(path, picture, for: 60)
         // Nobody has the old path any more, and nobody the new one: each has its own bytes to the end.
         let again = try #require(try disk.store(hollowPNG(width: 3), "a", fileExtension: text).path)
         #expect(again == path && content(path) == hollowPNG(width: 3) && content(replaced) == nil)
@@ -228,7 +212,7 @@ import Testing
         try disk.reopened().lend("a", for: 0.5)
         disk.wait(100)
         disk.disk.clean()
-        try expectKept(path, picture, for: 500, in: disk)
+        try disk.expectKept(path, picture, for: 500)
     }
 
     @Test func leaseBeginsWithTheStore() throws {
@@ -236,6 +220,44 @@ import Testing
         let path = try #require(try disk.store(picture, "a") { $0.lease = 60 }.path)
         for number in 2...3 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") { $0.lease = 60 } }
         #expect(content(path) == picture)
+    }
+
+    /// Otherwise one lease would keep all files of its image, and the bytes of only one of them would count.
+    @Test func eachFileOfAnImageHasALeaseOfItsOwn() throws {
+        let disk = try TestDisk()
+        let lent = try ["png", "img", "png"].enumerated().map { number, fileExtension in
+            let bytes = hollowPNG(width: 1 + number, count: 1000)
+            let record = try disk.store(bytes, "a", fileExtension: fileExtension) { $0.lease = 60 }
+            return (path: try #require(record.path), bytes: bytes)
+        }
+        #expect(disk.disk.lending.lentBytes == 3000)
+        let path = try #require(try disk.store(hollowPNG(width: 4, count: 1000), "a", fileExtension: "png").path)
+        try disk.store(hollowPNG(width: 5, count: 1000), "a", fileExtension: "png")
+        #expect(content(path) == hollowPNG(width: 5, count: 1000), "what is not lent is replaced in its place")
+        try disk.disk.evictor.evict(to: 0)
+        #expect(content(path) == nil)
+        #expect(lent.allSatisfy { content($0.path) == $0.bytes })
+        #expect(try disk.disk.remove(CacheKey("a")).leased == 3)
+        #expect(disk.disk.lending.lentBytes == 0 && disk.blobs.isEmpty)
+    }
+
+    /// A new lease of the key may keep the old file, too; its bytes count once.
+    @Test func leaseThatIsProlongedAfterAReplacementCountsItsFileOnce() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a")
+        try disk.lend("a", for: 60)
+        try disk.store(hollowPNG(width: 2), "a", fileExtension: "img")
+        for _ in 0..<3 {
+            disk.wait(50)
+            try disk.lend("a", for: 60)
+            disk.disk.clean()
+            #expect(try disk.disk.totals().lent <= 1000)
+            #expect(try disk.check().isClean)
+        }
+        disk.wait(100)
+        disk.disk.clean()
+        #expect(try disk.disk.totals().lent == 0)
+        #expect(disk.blobs.count == 1)
     }
 
     // MARK: Who wins
@@ -270,25 +292,6 @@ import Testing
         #expect(try disk.disk.remove(CacheKey("a")) == .init(count: 0, bytes: 0, leased: 1))
         #expect(content(path) == nil)
         #expect(try disk.check().isClean)
-    }
-
-    /// Otherwise one lease would keep all files of its image, and the bytes of only one of them would count.
-    @Test func eachFileOfAnImageHasALeaseOfItsOwn() throws {
-        let disk = try TestDisk()
-        let lent = try ["png", "img", "png"].enumerated().map { number, fileExtension in
-            let bytes = hollowPNG(width: 1 + number, count: 1000)
-            let record = try disk.store(bytes, "a", fileExtension: fileExtension) { $0.lease = 60 }
-            return (path: try #require(record.path), bytes: bytes)
-        }
-        #expect(disk.disk.lending.lentBytes == 3000)
-        let path = try #require(try disk.store(hollowPNG(width: 4, count: 1000), "a", fileExtension: "png").path)
-        try disk.store(hollowPNG(width: 5, count: 1000), "a", fileExtension: "png")
-        #expect(content(path) == hollowPNG(width: 5, count: 1000), "what is not lent is replaced in its place")
-        try disk.disk.evictor.evict(to: 0)
-        #expect(content(path) == nil)
-        #expect(lent.allSatisfy { content($0.path) == $0.bytes })
-        #expect(try disk.disk.remove(CacheKey("a")).leased == 3)
-        #expect(disk.disk.lending.lentBytes == 0 && disk.blobs.isEmpty)
     }
 
     @Test func clearingLeavesNothingThatCountsAsLent() throws {
@@ -327,137 +330,22 @@ import Testing
         try disk.store(hollowPNG(width: 2), "b")
         #expect(try disk.disk.removeAll().leased == 0)
     }
+}
 
-    // MARK: The table
-
-    enum Damage: CaseIterable {
-        case deleted, emptied, cutInTheHeader, cutInThePlaces, zeros, garbage, otherVersion, folder, danglingLink,
-            unwritable
-    }
-
-    private func inflict(_ damage: Damage, on path: String) {
-        switch damage {
-        case .deleted: unlink(path)
-        case .emptied: truncate(path, 0)
-        case .cutInTheHeader: truncate(path, 9)
-        case .cutInThePlaces: truncate(path, 5000)
-        case .zeros: overwrite(path, zeros(1 << 18))
-        case .garbage:
-            var generator = SeededGenerator(seed: 1)
-            overwrite(path, (0..<300_000).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
-        case .otherVersion: overwrite(path, [9], truncates: false)
-        case .folder:
-            unlink(path)
-            mkdir(path, 0o700)
-        case .danglingLink:
-            unlink(path)
-            symlink(path + ".nowhere", path)
-        case .unwritable: chmod(path, 0)
-        }
-    }
-
-    @Test(arguments: Damage.allCases)
-    func damagedTableHarmsNothing(_ damage: Damage) throws {
-        let folder = try TemporaryFolder()
-        do {
-            let disk = try TestDisk(folder: folder, small)
-            try disk.store(picture, "a")
-            try disk.lend("a", for: 60)
-        }
-        inflict(damage, on: folder.path + "/cache/leases/table")
-        let disk = try TestDisk(folder: folder, small)
-        #expect(try disk.bytes("a") == picture)
-        // Our own leases hold, in memory if there can be no file.
-        let path = try disk.lend("a", for: 60)
-        try disk.store(hollowPNG(width: 2, count: 1000), "b")
-        try disk.lend("b", for: 600)
-        try disk.store(hollowPNG(width: 3, count: 1000), "c")
-        #expect(try disk.record("a") == nil)
-        try expectKept(path, picture, for: 60, in: disk)
-        if damage == .folder || damage == .danglingLink { return }
-        let isShared = try disk.reopened().disk.inspect(CacheKey("b"))?.leasedUntil != nil
-        #expect(isShared || damage == .unwritable, "the table is whole again")
-    }
-
-    /// An older version's table is shorter, and its processes go on.
-    @Test func aTableThatIsOnlyTooShortKeepsItsLeases() throws {
-        let folder = try TemporaryFolder()
-        let old = try TestDisk(folder: folder, small)
-        try old.store(picture, "a")
-        let path = try old.lend("a", for: 600)
-        old.disk.lending.noteDeparture()
-        truncate(folder.path + "/cache/leases/table", 4096 + 4 * 65536)
-        let disk = try TestDisk(folder: folder, clock: old.clock, small)
-        #expect(try disk.disk.inspect(CacheKey("a"))?.leasedUntil != nil)
-        for number in 2...6 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
-        #expect(content(path) == picture)
-        #expect(disk.disk.lending.departures > 0, "who remembers an image is still told that it has gone")
-    }
-
-    /// Numbers that no lease would ever have do not keep files for a century, nor new leases from counting.
-    @Test func absurdLeasesDoNotCount() throws {
-        let folder = try TemporaryFolder()
-        do {
-            let disk = try TestDisk(folder: folder, clock: ManualClock(seconds: 5000))
-            try disk.store(picture, "a")
-            try disk.lend("a", for: 60)
-        }
-        overwrite(
-            folder.path + "/cache/leases/table", [UInt8](repeating: 0xF0, count: 4 << 16), at: 4096, truncates: false)
-        let disk = try TestDisk(folder: folder, clock: ManualClock(seconds: 6000), small)
-        #expect(try disk.disk.inspect(CacheKey("a"))?.leasedUntil == nil)
-        for number in 2...9 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
-        #expect(disk.blobs.count == 2, "nothing is kept")
-        let path = try disk.lend("9", for: 60)
-        try disk.lend("8", for: 60)
-        try disk.store(hollowPNG(width: 10, count: 1000), "10")
-        disk.wait(60)
-        disk.disk.clean()
-        #expect(content(path) == hollowPNG(width: 9, count: 1000), "a new lease counts")
-    }
-
-    @Test func leasesEndWithAStartOfTheMachine() throws {
-        let before = try TestDisk(small)
-        try before.store(picture, "a", expiration: .seconds(10))
-        let path = try before.lend("a", for: 1e6)
-        before.wait(11)
-        let after = try before.restarted(small)
-        #expect(try after.disk.inspect(CacheKey("a"))?.leasedUntil == nil)
-        #expect(try after.disk.removeExpired().count == 1)
-        #expect(content(path) == nil)
-    }
-
-    @Test func fileKeptUntilAMomentFarAwayIsNotKept() throws {
-        let disk = try TestDisk()
-        try disk.store(picture, "a", expiration: .seconds(1))
-        let path = try disk.lend("a", for: 60)
-        disk.wait(2)
-        _ = try disk.disk.removeExpired()
-        IndexFile.execute("UPDATE lent SET until = 9000000000000000000", disk.index)
-        disk.disk.clean()
-        #expect(content(path) == picture, "the lease itself still holds")
-        disk.wait(60)
-        disk.disk.clean()
-        #expect(content(path) == nil)
-        #expect(try disk.check().isClean)
-    }
-
-    /// A new lease of the key may keep the old file, too; its bytes count once.
-    @Test func leaseThatIsProlongedAfterAReplacementCountsItsFileOnce() throws {
-        let disk = try TestDisk()
-        try disk.store(picture, "a")
-        try disk.lend("a", for: 60)
-        try disk.store(hollowPNG(width: 2), "a", fileExtension: "img")
-        for _ in 0..<3 {
-            disk.wait(50)
-            try disk.lend("a", for: 60)
-            disk.disk.clean()
-            #expect(try disk.disk.totals().lent <= 1000)
-            #expect(try disk.check().isClean)
-        }
-        disk.wait(100)
-        disk.disk.clean()
-        #expect(try disk.disk.totals().lent == 0)
-        #expect(disk.blobs.count == 1)
+extension TestDisk {
+    /// The entry at that path is gone, the file is there until its lease ends, and then cleaning takes it.
+    func expectKept(_ path: String, _ bytes: [UInt8], for seconds: Double) throws {
+        #expect(content(path) == bytes)
+        #expect(try disk.totals().lent == bytes.count)
+        wait(seconds)
+        disk.clean()
+        #expect(content(path) == bytes, "to the last second")
+        #expect(try check().isClean)
+        wait(2)
+        disk.clean()
+        #expect(content(path) == nil, "and no longer")
+        #expect(try disk.totals().lent == 0)
+        #expect(try check().isClean)
+        #expect(try disk.totals().bytes == bytesInBlobs)
     }
 }

@@ -14,8 +14,9 @@ struct EntryLogRewriting {
         let path = EntryLog.path(in: folder)
         // Within a transaction: what is appended from here on belongs to later ones.
         guard let old = try? Descriptor(reading: path),
-            let (start, known) = try disk.index.write({ writer in FileStamp(path: path).map { ($0, state(writer)) } }),
-            !known.isAdopting
+            let (start, generation) = try disk.index.write({ writer in
+                writer.isAdopting ? nil : FileStamp(path: path).map { ($0, disk.lending.generation) }
+            })
         else { return }
         let draft = try folder.partialPath("entries")
         let file = try folder.create(draft)
@@ -37,9 +38,9 @@ struct EntryLogRewriting {
         }
         let base = EntryLog.header(base: size)
         _ = base.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, 0) }
-        try disk.index.write { writer in
+        try disk.index.write { _ in
             // An index that was begun anew meanwhile did not have all entries when it was read.
-            guard known == state(writer), let stamp = FileStamp(path: path), stamp.inode == start.inode,
+            guard disk.lending.generation == generation, let stamp = FileStamp(path: path), stamp.inode == start.inode,
                 stamp.size >= start.size
             else { return }
             let added = try old.bytes(stamp.size - start.size, at: start.size)
@@ -47,16 +48,5 @@ struct EntryLogRewriting {
             try file.write(added)
             rename(draft, path)
         }
-    }
-
-    private struct State: Equatable {
-        let inode: UInt64?
-        let adoptions: Int
-        let isAdopting: Bool
-    }
-
-    /// What changes when the index is begun anew.
-    private func state(_ writer: IndexWriter) -> State {
-        State(inode: writer.inode, adoptions: disk.index.adoptionMark, isAdopting: writer.isAdopting)
     }
 }
