@@ -17,7 +17,7 @@ final class DraftQueue: Sendable {
         var waiting: [Waiting] = []
 
         mutating func take(_ bytes: Int, most: Int) -> Bool {
-            guard most == 0 || held == 0 || held + bytes <= most else { return false }
+            guard bytes == 0 || most == 0 || held == 0 || held + bytes <= most else { return false }
             held += bytes
             return true
         }
