@@ -186,6 +186,9 @@ struct Evictor: Sendable {
     /// The same for the number of files.
     private static let ampleFiles = 1024
 
+    /// The number of files that are left for the index.
+    private static let filesOfIndex = 4
+
     /// The bytes that stay free on a disk; `configured` if that is not `nil`.
     func floor(of space: StorageFolder.Space, _ configured: Int?) -> Int {
         // The index needs room too: a transaction takes some pages of its log.
@@ -209,10 +212,11 @@ struct Evictor: Sendable {
         let bytes = known.bytes + known.lent
         // Each file may need a folder too.
         let isShort = space.files < Self.ampleFiles && known.count > 0
-        let roomOfFiles = isShort ? bytes / known.count * (space.files / 2) : .max
+        let roomOfFiles = isShort ? bytes / known.count * (max(0, space.files - Self.filesOfIndex) / 2) : .max
         disk.limitLending(to: bytes + max(0, min(space.available - floor, roomOfFiles)))
-        // Some are left for the index.
-        guard space.files > 4 else { throw SystemError(ENOSPC, "make another file on the disk of", disk.folder.path) }
+        guard space.files > Self.filesOfIndex else {
+            throw SystemError(ENOSPC, "make another file on the disk of", disk.folder.path)
+        }
         guard missing > 0 else { return }
         // The log of the index gives its space up before images do.
         disk.index.shrinkLog()

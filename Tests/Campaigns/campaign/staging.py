@@ -237,6 +237,12 @@ def no_more_files(stage: _Stage) -> None:
             if not stage.put(server, kept[0], 1000):
                 stage.breach("a store was refused though there were inodes again")
             stage.clean(server)
+    with _mounted(place, "-t", "tmpfs", "-o", "size=8m,nr_inodes=30", "tmpfs"):
+        with Server(place) as server:
+            # What is leased does not take the place of all others.
+            stored = _fill(stage, server, 60_000, 300)
+            if len(stored) < 300:
+                stage.breach(f"only {len(stored)} of 300 images were stored one after the other with 30 inodes")
 
 
 def _populated(stage: _Stage, prefix: tuple[str, ...] = ()) -> str:
