@@ -66,10 +66,13 @@ extension ImageCache {
         return Candidate(hit: Hit(record: record), expiredFor: over)
     }
 
-    /// The same image with what another process may have heard of its server since memory remembers it. Waits.
-    package func renewed(_ hit: Hit, options: StorageOptions) throws(ImageError) -> Hit {
+    /// The same image with what another process may have heard of its server since memory remembers it; unchanged when the
+    /// index cannot be read.
+    ///
+    /// - Parameter patience: The longest wait in seconds for another process that holds the index.
+    package func renewed(_ hit: Hit, options: StorageOptions, patience: Double) -> Hit {
         guard hit.cacheType == .memory, hit.record.number != nil,
-            case .found(let record) = try disk.lookIntoIndex(hit.record.key, lease: 0, patience: 0),
+            case .found(let record)? = try? disk.lookIntoIndex(hit.record.key, lease: 0, patience: patience),
             let stamp = record.stamp,
             hit.record.stamp?.matches(stamp) == true, record.origin != hit.record.origin
         else { return hit }

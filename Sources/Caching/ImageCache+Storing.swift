@@ -46,7 +46,8 @@ extension ImageCache {
         guard options.cacheMemoryOnly else { return nil }
         let bytes = try Self.bytes(of: content)
         // A file that comes later is newer than the image in memory.
-        let beside = (try? diskRecord(key, mayWait: false))??.flatMap(\.stamp)
+        let beside: FileStamp? =
+            if case .found(let found)? = try? disk.lookIntoIndex(key, lease: 0) { found.stamp } else { nil }
         let record = ImageRecord(
             key: key, header: request.header, byteCount: bytes.count, path: nil, origin: request.origin,
             storedAt: disk.clock.now, beside: beside)

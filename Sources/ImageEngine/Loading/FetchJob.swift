@@ -133,7 +133,8 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     func prepareAtOnce() -> Bool {
         guard claim.lockAtOnce() else { return false }
         do {
-            guard let hit = try imageOfOthers(mayWait: false) else { return claimableAccess == nil }
+            guard let found = try imageOfOthers(mayWait: false) else { return false }
+            guard let hit = found else { return claimableAccess == nil }
             claim.hit = hit
         } catch { /* The same error ends prepare(). */  }
         return false
@@ -214,33 +215,39 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
 
     /// The image, when another job or process has stored it since the last look-up.
     private func imageOfOthers() async throws -> ImageCache.Hit? {
-        guard claim.hasWaited else { return try imageOfOthers(mayWait: false) }
-        guard let hit = try await engine.pool.run({ [self] in try imageOfOthers(mayWait: true) }) else { return nil }
+        if !claim.hasWaited, let found = try imageOfOthers(mayWait: false) { return found }
+        let found = try await engine.pool.run { [self] in try imageOfOthers(mayWait: true) }
+        guard let hit = found ?? nil else { return nil }
         if claim.hasWaitedForOtherProcess { engine.counts.sharedDownloads.add(1, ordering: .relaxed) }
         return hit
     }
 
-    private func imageOfOthers(mayWait: Bool) throws -> ImageCache.Hit? {
+    /// The same: `nil` when that takes waiting, and it may not wait; `nil` inside when there is none.
+    private func imageOfOthers(mayWait: Bool) throws -> ImageCache.Hit?? {
         let (cache, options) = (plan.cache, plan.options)
-        guard !options.lookup.forceRefresh else { return nil }
-        if !mayWait, cache.isStillMissing(plan.key) { return nil }
-        var found: ImageCache.Hit?
+        let patience = mayWait ? options.patience : 0
+        guard !options.lookup.forceRefresh else { return .some(nil) }
+        if !mayWait, cache.isStillMissing(plan.key) { return .some(nil) }
         do throws(ImageError) {
-            found = try cache.hit(
-                for: plan.key, options: options.storage, burst: 0, mayWait: mayWait, patience: options.patience)
+            guard
+                let found = try cache.look(
+                    for: plan.key, options: options.storage, burst: 0, mayWait: mayWait, patience: patience)
+            else { return nil }
+            guard var hit = found.map({ cache.used($0, options.storage) }) else { return .some(nil) }
+            // Another process may have revalidated it since the last look-up.
+            if mayWait || plan.storedCandidate != nil {
+                hit = cache.renewed(hit, options: options.storage, patience: patience)
+            }
+            guard hit.record.path != nil || options.storage.cacheMemoryOnly,
+                engine.lookup.satisfies(
+                    hit, in: cache, plan.resource, plan.outgoing, plan.storedCandidate, mayWait: mayWait)
+            else { return .some(nil) }
+            return hit
         } catch {
-            if error.leavesStorageUnused { return nil }
+            if !mayWait, case .storageFailed(_, _, .busy) = error { return nil }
+            if error.leavesStorageUnused { return .some(nil) }
             throw error
         }
-        // Another process may have revalidated it since the last look-up.
-        if mayWait || plan.storedCandidate != nil, let hit = found {
-            found = try cache.renewed(hit, options: options.storage)
-        }
-        guard let hit = found, hit.record.path != nil || options.storage.cacheMemoryOnly,
-            engine.lookup.satisfies(
-                hit, in: cache, plan.resource, plan.outgoing, plan.storedCandidate, mayWait: mayWait)
-        else { return nil }
-        return hit
     }
 
     // MARK: Storing, on a thread of the pool

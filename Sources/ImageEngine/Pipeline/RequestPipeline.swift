@@ -69,15 +69,15 @@ struct RequestPipeline: Sendable {
     func imageStep(_ request: ImageRequest) async throws -> RequestStep {
         let (cache, options) = (request.cache, request.options)
         let (policy, loader) = (engine.lookup.policy(request.resource, options), ImageLoader(engine: engine))
-        var outgoing = request.outgoing
-        var found = try await stored(request, as: outgoing, policy)
+        var (request, outgoing) = (request, request.outgoing)
+        var found = try await stored(&request, as: &outgoing, policy)
         var decision = policy.decision(for: found?.entry)
         if options.asksToModify, request.resource.isOnNetwork, !policy.isForced, !decision.isFreshAnswer,
             found?.entry.isForeign == true || !policy.isOffline && !policy.onlyFromCache
         {
             // Decided again by the changed request: the delegate may add the credentials of a stored image.
             outgoing = try await loader.modified(request.resource.url, options)
-            found = try await stored(request, as: outgoing, policy)
+            found = try await stored(&request, as: &outgoing, policy)
             decision = policy.decision(for: found?.entry)
         }
         var toAsk: StoredCandidate?
@@ -111,7 +111,7 @@ struct RequestPipeline: Sendable {
         }
         let load = ImageLoad(request, storedCandidate: toAsk, outgoing: outgoing, engine)
         guard let found else { return .load(load) }
-        return .loadThen(load) { [self] result in
+        return .loadThen(load) { [self, request] result in
             guard case .failure(let error as ImageError) = result, policy.mayStandIn(found.entry, after: error) else {
                 return .answer(try result.get())
             }
@@ -119,13 +119,21 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// The stored image for a request; `nil` when there is none that matters.
+    /// The stored image for a request; `nil` when there is none that matters, or it cannot be looked for.
     private func stored(
-        _ request: ImageRequest, as outgoing: OutgoingRequest, _ policy: RetrievalPolicy
+        _ request: inout ImageRequest, as outgoing: inout OutgoingRequest, _ policy: RetrievalPolicy
     ) async throws -> StoredImage? {
         do { return try await lookedUp(request, as: outgoing, policy) } catch let error as ImageError
             where error.leavesStorageUnused && !policy.onlyFromCache && !policy.isOffline
-        { return nil }
+        {
+            if policy.mode == .always {
+                // An image that is found later may be the one whose server is to be asked.
+                outgoing = OutgoingRequest(
+                    url: outgoing.url, options: outgoing.options.refreshing, wasAsked: outgoing.wasAsked)
+                request = request.with(request.options.refreshing)
+            }
+            return nil
+        }
     }
 
     private func lookedUp(
@@ -153,7 +161,7 @@ struct RequestPipeline: Sendable {
             if policy.usesExpired, !found.entry.isForeign, !policy.decision(for: found.entry).isFreshAnswer {
                 // Another process may have revalidated it.
                 found.candidate = ImageCache.Candidate(
-                    hit: try cache.renewed(found.candidate.hit, options: options.storage),
+                    hit: cache.renewed(found.candidate.hit, options: options.storage, patience: options.patience),
                     expiredFor: found.candidate.expiredFor)
                 found.entry = engine.lookup.entry(
                     of: found.candidate, as: outgoing, in: cache, policy, isForeign: false,

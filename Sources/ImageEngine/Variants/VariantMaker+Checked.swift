@@ -66,7 +66,8 @@ extension VariantMaker {
                         for: key, options: options.storage, evenExpired: true, patience: options.patience)
                 else { continue }
                 return ImageCache.Candidate(
-                    hit: try cache.renewed(found.hit, options: options.storage), expiredFor: found.expiredFor)
+                    hit: cache.renewed(found.hit, options: options.storage, patience: options.patience),
+                    expiredFor: found.expiredFor)
             }
             return nil
         }
