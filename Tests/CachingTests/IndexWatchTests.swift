@@ -49,6 +49,28 @@ import Testing
         #expect(try disk.check().isClean)
     }
 
+    @Test func aChangeThatIsNoticedWhileNoCheckMayBeginIsNotForgotten() throws {
+        let disk = try filled()
+        disk.disk.watch.look { disk.clock.advance(seconds: 1) }
+        try damage(disk.index + "-wal")
+        disk.disk.watch.look { Issue.record("a twentieth of the time at most") }
+        try disk.store(hollowPNG(width: 50), "new")
+        disk.clock.advance(seconds: 30)
+        disk.disk.checkIndex()
+        #expect(try disk.disk.totals().count == 21)
+        #expect(try disk.check().isClean)
+    }
+
+    @Test func aRemovalFindsAlsoAFileThatTheIndexHasLost() throws {
+        let disk = try filled()
+        let (path, number) = (try disk.path("3"), try #require(try disk.record("3")?.number))
+        try disk.disk.index.write { try $0.remove(number) }
+        let removal = try disk.disk.remove(CacheKey("3"))
+        #expect(removal == DiskStorage.Removal(count: 1, bytes: hollowPNG(width: 3, count: 500).count))
+        #expect(FileStamp(path: path) == nil)
+        #expect(try disk.check().isClean)
+    }
+
     @Test func afterItsEndAStorageLeavesTheFolderAlone() throws {
         let disk = try filled()
         disk.disk.checkIndex()

@@ -99,16 +99,27 @@ extension DiskStorage {
                     && entries.contains(CacheKey(key.key, indexedIdentifier: row.identifier))
             }
         }
+        var known: Set<Digest> = []
         for row in rows {
             if lending.isLent(row.lease) { state.gone.withLock { _ = $0.leased.insert(row.fileName) } }
-            if try remove(blob: row.fileName) { state.gone.withLock { $0.files[row.fileName] = row.byteCount } }
+            if try remove(blob: row.fileName) {
+                state.gone.withLock { $0.files[row.fileName] = row.byteCount }
+                known.insert(row.name)
+            }
             try writer.remove(row.number)
         }
         for name in names + rows.map(\.name).filter({ !names.contains($0) }) {
-            // An index that is begun anew does not know what was kept for leases.
-            for file in try writer.isAdopting ? folder.blobs(of: name) : writer.files(of: name.hex) {
+            for file in try writer.files(of: name.hex) {
                 if try remove(blob: file) { state.gone.withLock { _ = $0.leased.insert(file) } }
                 try writer.forget(file: file)
+            }
+            // An index that is begun anew, or has lost a part of its log, does not know all files; a check would take them in.
+            guard writer.isAdopting || !known.contains(name) else { continue }
+            for file in try folder.blobs(of: name) {
+                let bytes = FileStamp(path: folder.blob(file))?.size ?? 0
+                guard try remove(blob: file) else { continue }
+                let isImage = known.insert(name).inserted
+                state.gone.withLock { if isImage { $0.files[file] = bytes } else { $0.leased.insert(file) } }
             }
         }
         return state.removal

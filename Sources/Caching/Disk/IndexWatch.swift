@@ -81,11 +81,12 @@ final class IndexWatch: Sendable {
             let isKnown = !isSound || now.index.inode == seen?.index.inode && !index.wasChangedByOthers()
             if isKnown { return settle() }
         }
+        // What was noticed is not noticed again: it counts until a check has been made.
+        state.withLock { $0.isSound = false }
         let begin = clock.monotonic()
         guard begin >= rest, let lock = try? folder.open(index.files.path + ".check", O_RDWR),
             lock.lock()
         else { return }
-        state.withLock { $0.isSound = false }
         do {
             try check()
             settle()
