@@ -78,22 +78,45 @@ import Testing
             let outside = first.folder.files.filter { $0.hasPrefix("outside") }
             let disk = try first.reopened()
             #expect(throws: ImageError.self) { try disk.check() }
-            if repairs {
-                _ = try disk.disk.verify(repairs: true)
-                let aside = try FileManager.default.contentsOfDirectory(atPath: first.root).filter {
-                    $0.contains(".moved-")
-                }
-                let only = try #require(aside.first)
-                #expect(aside.count == 1 && only.hasPrefix(name.split(separator: "/").joined(separator: "-")))
-                if obstacle == .file { #expect(content(first.root + "/" + only) == [1, 2, 3]) }
-            }
+            if repairs { _ = try disk.disk.verify(repairs: true) }
             try disk.store(picture, "a")
+            let aside = try setAside(first)
+            let only = try #require(aside.first)
+            #expect(aside.count == 1 && only.hasPrefix(name.split(separator: "/").joined(separator: "-")))
+            if obstacle == .file { #expect(content(first.root + "/" + only) == [1, 2, 3]) }
             #expect(try disk.bytes("a") == picture && disk.reopened().bytes("a") == picture)
             #expect(try disk.check().isClean)
             #expect(first.folder.files.filter { $0.hasPrefix("outside") } == outside)
             var status = stat()
             #expect(lstat(place, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR)
         }
+    }
+
+    /// What was in the way and has another name now.
+    private func setAside(_ disk: TestDisk) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: disk.root).filter { $0.contains(".moved-") }
+    }
+
+    @Test(arguments: ["store", "remove", "verify"]) func aFolderInThePlaceOfAnImageIsNotLost(_ by: String) throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a")
+        let path = try disk.path("a")
+        unlink(path)
+        mkdir(path, 0o700)
+        overwrite(path + "/file", [1, 2, 3])
+        switch by {
+        case "store": try disk.store(picture, "a")
+        case "remove": _ = try disk.disk.remove(CacheKey("a"))
+        default: _ = try disk.disk.verify(repairs: true)
+        }
+        if by == "store", exists(path + "/file") {
+            // The new file has another name.
+            #expect(try disk.bytes("a") == picture)
+        } else {
+            let only = try #require(try setAside(disk).first)
+            #expect(content(disk.root + "/" + only + "/file") == [1, 2, 3])
+        }
+        #expect(try disk.bytes("a") == (by == "store" ? picture : nil))
     }
 
     @Test func asALinkThatLeadsNowhereTheFolderIsNoEmptyCache() throws {

@@ -65,10 +65,16 @@ extension StorageFolder {
     func makeInner(_ name: String) throws {
         let inner = "\(path)/\(name)"
         if try mkdir(inner, 0o700) == 0 || Files.isFolder(inner) { return share(inner) }
-        // Not within a folder of ours, where it would be a file of ours.
-        try setAside(inner, as: "\(path)/\(name.split(separator: "/").joined(separator: "-")).moved-\(getpid())")
+        try setAside(inner)
         try Files.makeFolder(inner)
         share(inner)
+    }
+
+    /// Gives what is in the place of something of ours a name in the folder: not within one of those inside, where it would be
+    /// taken for something of ours.
+    func setAside(_ entry: String) throws {
+        let place = entry.dropFirst(path.count).split(separator: "/").joined(separator: "-")
+        try setAside(entry, as: "\(path)/\(place).moved-\(getpid())")
     }
 
     /// Gives what is in the place of something of ours another name, that of nothing else: it is not lost.
@@ -82,15 +88,9 @@ extension StorageFolder {
         guard rename(entry, target) == 0 || errno == ENOENT else { throw SystemError(errno, "move", entry) }
     }
 
-    /// Moves an entry out of the way that is not of the expected kind: a link would lead out of the cache.
+    /// Sets an entry aside that is not of the expected kind: a link would lead out of the cache.
     func clearWay(for entry: String, kind: Files.Kind) throws {
-        if let found = try Files.kind(entry), found != kind { try clearAway(entry) }
-    }
-
-    /// Removes whatever is at a place inside the folder.
-    func clearAway(_ entry: String) throws {
-        try moveAside(entry, to: partialPath() + ".cleared")
-        try removeTrash()
+        if let found = try Files.kind(entry), found != kind { try setAside(entry) }
     }
 
     /// Tells backup programs to skip the folder (bford.info/cachedir).

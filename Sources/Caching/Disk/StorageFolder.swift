@@ -320,7 +320,7 @@ package final class StorageFolder: Sendable {
 
     /// Removes the file of an image; never what a link in the place of one of our folders leads to.
     ///
-    /// - Returns: `true` when there was one. What is no file in its place goes too.
+    /// - Returns: `true` when there was one. What is no file in its place is set aside.
     package func remove(blob fileName: String) throws -> Bool {
         try checkPlace(of: fileName)
         let path = blob(fileName)
@@ -328,7 +328,7 @@ package final class StorageFolder: Sendable {
         switch errno {
         case ENOENT: return false
         case let code where try [EISDIR, EPERM].contains(code) && Files.isFolder(path):
-            try clearAway(path)
+            try setAside(path)
             return false
         case let code: throw SystemError(code, "remove", path)
         }

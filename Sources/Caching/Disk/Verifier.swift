@@ -265,7 +265,7 @@ struct Verifier {
             }
         }
         try writer?.confirm()
-        if repairs, unlink(path) != 0, errno != ENOENT { try folder.clearAway(path) }
+        if repairs, unlink(path) != 0, errno != ENOENT { try folder.setAside(path) }
         return \Verification.leftovers
     }
 }
