@@ -8,10 +8,16 @@ internal import Synchronization
 /// SQLite stops silently at the first damaged page of its log, and cannot tell a missing row from one that never was.
 /// Nobody but SQLite and ``EntryLog`` writes these files, so each other change is one too many.
 final class IndexWatch: Sendable {
+    /// What is known of the index as its files were in the state `seen`.
+    private enum Knowledge {
+        case none, isSound
+        /// Somebody has changed them. This is told once, and counts until a check has been made.
+        case isChanged
+    }
+
     private struct State {
         var hasStarted = false
-        /// `true` when the index was sound when its files were in the state `seen`.
-        var isSound = false
+        var knowledge = Knowledge.none
         /// `true` when the connection for writing knows the state of the files, by which it tells later changes.
         var hasWriter = false
         var seen: IndexMark?
@@ -43,13 +49,13 @@ final class IndexWatch: Sendable {
             guard !state.hasStarted else { return false }
             state.hasStarted = true
             let mark = mark
-            (state.seen, state.isSound) = (mark, IndexMark(savedIn: index.files) == mark)
+            (state.seen, state.knowledge) = (mark, IndexMark(savedIn: index.files) == mark ? .isSound : .none)
             return true
         }
     }
 
     /// `true` when nobody has written since the index was known to be sound.
-    var isQuiet: Bool { state.withLock { $0.isSound && $0.hasWriter && $0.seen == mark } }
+    var isQuiet: Bool { state.withLock { $0.knowledge == .isSound && $0.hasWriter && $0.seen == mark } }
 
     /// `true` from the call of ``close()``: a check that runs ends soon and fails, and no other begins.
     var isClosing: Bool { closes.load(ordering: .relaxed) }
@@ -66,23 +72,24 @@ final class IndexWatch: Sendable {
     private func lookAlone(check: () throws -> Void) {
         // Without an index and without images there is nothing to be right.
         guard (try? index.exists || folder.hasBlobs) == true else { return }
-        let (isSound, seen, rest) = state.withLock { ($0.isSound, $0.seen, $0.rest) }
+        let (knowledge, seen, rest) = state.withLock { ($0.knowledge, $0.seen, $0.rest) }
         let now = mark
-        if isSound, now == seen {
-            let logIndex = FileStamp(path: index.files.path + "-shm")
-            let mayBeChanged = state.withLock { state in
-                defer { state.hasWriter = true }
-                return !state.hasWriter || state.logIndex != logIndex
+        switch knowledge {
+        case .none: if IndexMark(savedIn: index.files) == now { return settle() }
+        case .isSound:
+            if now == seen {
+                let logIndex = FileStamp(path: index.files.path + "-shm")
+                let mayBeChanged = state.withLock { state in
+                    defer { state.hasWriter = true }
+                    return !state.hasWriter || state.logIndex != logIndex
+                }
+                guard mayBeChanged else { return }
             }
-            guard mayBeChanged else { return }
-            if !index.wasChangedByOthers() { return settle() }
-        } else if isSound || IndexMark(savedIn: index.files) == now {
             // A transaction tells a change that SQLite knows of from one that it does not, as long as the file is the same.
-            let isKnown = !isSound || now.index.inode == seen?.index.inode && !index.wasChangedByOthers()
-            if isKnown { return settle() }
+            if now.index.inode == seen?.index.inode, !index.wasChangedByOthers() { return settle() }
+            state.withLock { $0.knowledge = .isChanged }
+        case .isChanged: break
         }
-        // What was noticed is not noticed again: it counts until a check has been made.
-        state.withLock { $0.isSound = false }
         let begin = clock.monotonic()
         guard begin >= rest, let lock = try? folder.open(index.files.path + ".check", O_RDWR),
             lock.lock()
@@ -100,8 +107,8 @@ final class IndexWatch: Sendable {
     private func settle() {
         let (mark, logIndex) = (mark, FileStamp(path: index.files.path + "-shm"))
         let isNew = state.withLock { state in
-            defer { (state.seen, state.logIndex, state.isSound) = (mark, logIndex, true) }
-            return state.seen != mark || !state.isSound
+            defer { (state.seen, state.logIndex, state.knowledge) = (mark, logIndex, .isSound) }
+            return state.seen != mark || state.knowledge != .isSound
         }
         if isNew { mark.save(in: index.files) }
     }
@@ -111,8 +118,8 @@ final class IndexWatch: Sendable {
     func close() {
         closes.store(true, ordering: .relaxed)
         looking.withLock { _ in
-            let (isSound, seen) = state.withLock { ($0.isSound, $0.seen) }
-            guard isSound, seen == mark || !index.wasChangedByOthers() else { return }
+            let (knowledge, seen) = state.withLock { ($0.knowledge, $0.seen) }
+            guard knowledge == .isSound, seen == mark || !index.wasChangedByOthers() else { return }
             // Before the files are looked at: the last connection to go writes SQLite's log into the index.
             index.closeAll()
             settle()
