@@ -52,6 +52,7 @@ int hv_open_plugin(const char *name) {
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!module) return -1;
     if (!strcmp(name, "jxl")) return hv_open_jxl(module);
+    if (!strcmp(name, "heif")) hv_open_heif(module);
     const char *(*start)(void *) = (const char *(*)(void *))dlsym(module, "g_module_check_init");
     return start && !start(NULL) ? 0 : -1;
 }

@@ -18,6 +18,8 @@ void *hv_encode_jpeg(
 void hv_copy_metadata(VipsImage *to, VipsImage *from);
 /// Resolves the functions of libjxl in the opened plug-in; 0 on success.
 int hv_open_jxl(void *module);
+/// Resolves the functions of libheif in the opened plug-in.
+void hv_open_heif(void *module);
 /// An image of the size and kind of a JPEG XL, with its profile but without its pixels.
 VipsImage *hv_open_jxl_header(const void *bytes, size_t count);
 /// Encodes a JPEG XL of 8 or 16 bits with the image's profile and metadata; the caller frees the result with `hv_free`.

@@ -157,6 +157,13 @@ final class CodecImage {
             .map { CodecImage($0, isInMemory: true) }
     }
 
+    /// The pixels of an AVIF or HEIC whose header this is, shrunk during decoding, in memory; nil when libvips must decode
+    /// it.
+    func decodedHEIF(_ bytes: SourceBytes, shrink: Int) -> CodecImage? {
+        hv_decode_heif(handle, bytes.bytes.baseAddress, bytes.count, Int32(shrink))
+            .map { CodecImage($0, isInMemory: true) }
+    }
+
     /// The delays of the frames in milliseconds, as stored in the file.
     var delays: [Int] {
         var values = [Int32](repeating: 0, count: pages)

@@ -30,6 +30,8 @@ final class Decoder {
     private let animation: AnimatedPNG?
     private let own: CodecImage?
     private let opened: CodecImage?
+    /// `true` when the picture may be shrunk as it is decoded, by ``CodecImage/decodedHEIF(_:shrink:)``.
+    private let shrinksPlanes: Bool
 
     /// The size with the orientation applied.
     var upright: Extent { orientation >= 5 ? coded.turned : coded }
@@ -40,7 +42,7 @@ final class Decoder {
     ) throws(RenderFailure) {
         var file = source
         self.limits = limits
-        var (hiddenPages, sequenceCount) = (0, 1)
+        var (hiddenPages, sequenceCount, isAdjusted) = (0, 1, false)
         func probe() -> ImageProbe? { try? ImageProbe(whole: file.bytes) }
         if format == .svg { try SVGGuard.check(file, limits) }
         var animation: AnimatedPNG?
@@ -69,7 +71,8 @@ final class Decoder {
         case .avif, .heic:
             let header = try Decoder.open(file, format)
             let probe = probe()
-            opened = probe?.isLimitedGray == true ? try header.withFullRange() : header
+            isAdjusted = probe?.isLimitedGray == true
+            opened = isAdjusted ? try header.withFullRange() : header
             sequenceCount = probe?.frameCount ?? 1
         case .jp2, .pnm: opened = try Decoder.open(file, format).filled(mostSample: probe()?.mostSample)
         case .icns:
@@ -90,6 +93,7 @@ final class Decoder {
         self.animation = animation
         self.own = own
         self.opened = opened
+        shrinksPlanes = !isAdjusted && [.avif, .heic].contains(format)
         bytes = file
         // What holds everything of another image was not kept in a way of its own, see ``Encoder``.
         coding = originalFormat == nil ? SourceCoding(of: file, format) : .usual
@@ -112,6 +116,9 @@ final class Decoder {
             try limits.check(width: coded.width, height: coded.height)
         }
     }
+
+    /// The least number of blocks across and down of an AVIF or HEIC that is shrunk as it is decoded.
+    private static let fewestBlocks = 128
 
     /// The smallest scale at which the library draws.
     private static let smallestScale = 0.001
@@ -136,8 +143,8 @@ final class Decoder {
     /// A still image: frame `page`, at least as large as `target` if that is given (as coded), and no larger than
     /// necessary.
     ///
-    /// Its pixels can be read once, from top to bottom. JPEG is shrunk by 2, 4 or 8 during decoding, always leaving a
-    /// factor of two to the resampling that follows, as vipsthumbnail does; WebP is scaled by its decoder; SVG is drawn
+    /// Its pixels can be read once, from top to bottom. JPEG, AVIF and HEIC are shrunk by 2, 4 or 8 during decoding, always
+    /// leaving a factor of two to the resampling that follows, as vipsthumbnail does with JPEG; WebP is scaled by its decoder; SVG is drawn
     /// at the size. Of a progressive JPEG that is shrunk by 8, only the first scan is read, where that is fine
     /// enough.
     func still(page: Int = 0, target: Extent? = nil) throws(RenderFailure) -> CodecImage {
@@ -160,6 +167,13 @@ final class Decoder {
             let isSmall = decoded.width * decoded.height <= ImageProcessor.mostPixelsInMemory
             if isSmall, let image = opened?.decodedJPEG(bytes, shrink: shrink) { return image }
             return try Decoder.open(bytes, .jpeg, shrink: shrink)
+        case .avif, .heic:
+            var shrink = shrinksPlanes ? shrink(by: factor) : 1
+            // The last block of a row or column may have fewer pixels than the others, and counts as one: that must not matter.
+            while shrink > 1, min(coded.width, coded.height) / shrink < Self.fewestBlocks { shrink /= 2 }
+            if shrink > 1, let image = opened?.decodedHEIF(bytes, shrink: shrink) { return image }
+            if let opened { return opened }
+            return try Decoder.open(bytes, format)
         case .webp where pageCount == 1 && factor > 1:
             return try Decoder.open(bytes, .webp, scale: 1 / factor)
         case .svg, .pdf:
@@ -185,7 +199,7 @@ final class Decoder {
         orientation > 1 ? try frame.applying { hv_with_orientation($0, Int32(orientation)) } : frame
     }
 
-    /// The factor by which a JPEG is shrunk during decoding, to become smaller by `factor`: a factor of two is left to the
+    /// The factor by which a picture is shrunk during decoding, to become smaller by `factor`: a factor of two is left to the
     /// resampling, unless more pixels than are allowed would be decoded.
     private func shrink(by factor: Double) -> Int {
         var shrink = factor >= 16 ? 8 : factor >= 8 ? 4 : factor >= 4 ? 2 : 1

@@ -73,6 +73,10 @@ VipsImage *hv_load(hv_loader loader, const void *bytes, size_t count, int shrink
 /// metadata of its header, which `hv_load` returned; much cheaper than `hv_load` for small images. NULL without an
 /// error when libvips must decode it, because the file is not plain, is truncated or is damaged.
 VipsImage *hv_decode_jpeg(VipsImage *header, const void *bytes, size_t count, int shrink);
+/// The pixels of an AVIF or HEIC with 8 bits and without alpha, shrunk by 2, 4 or 8 as they are decoded, with the metadata of
+/// its header, which `hv_load` returned. NULL without an error when libvips must decode it, because the file is not like that or
+/// is damaged.
+VipsImage *hv_decode_heif(VipsImage *header, const void *bytes, size_t size, int shrink);
 /// Decodes a JPEG row by row and discards the pixels. Returns 0 if it is intact; otherwise sets an error, also for
 /// damage that decoders conceal.
 int hv_check_jpeg(const void *bytes, size_t count);
