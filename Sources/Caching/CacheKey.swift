@@ -9,10 +9,14 @@ public struct CacheKey: Hashable, Sendable {
         let expectedExtension: String?
         let partition: String
 
-        /// `nil` when there is nothing of it.
-        init?(_ identifier: String, _ expectedExtension: String?, _ partition: String) {
-            if identifier.isEmpty, expectedExtension == nil, partition.isEmpty { return nil }
+        private init(_ identifier: String, _ expectedExtension: String?, _ partition: String) {
             (self.identifier, self.expectedExtension, self.partition) = (identifier, expectedExtension, partition)
+        }
+
+        /// `nil` when there is nothing of it: an initialiser that fails would make an object first, for each key.
+        static func of(_ identifier: String, _ expectedExtension: String?, _ partition: String) -> Rare? {
+            if identifier.isEmpty, expectedExtension == nil, partition.isEmpty { return nil }
+            return Rare(identifier, expectedExtension, partition)
         }
     }
 
@@ -26,19 +30,19 @@ public struct CacheKey: Hashable, Sendable {
     /// The extension that the file is likely to get, when that is not to be told by the key; no part of the name.
     package var expectedExtension: String? {
         get { rare?.expectedExtension }
-        set { rare = Rare(identifier, newValue, partition) }
+        set { rare = Rare.of(identifier, newValue, partition) }
     }
 
     /// The user whom the image belongs to, by a digest; empty for the entry that users share.
     public private(set) var partition: String {
         get { rare?.partition ?? "" }
-        set { rare = Rare(identifier, expectedExtension, newValue) }
+        set { rare = Rare.of(identifier, expectedExtension, newValue) }
     }
 
     /// A key for the original, or for what processors with `identifier` make of it.
     public init(_ key: String, identifier: String = "") {
         self.key = key
-        rare = Rare(identifier, nil, "")
+        rare = Rare.of(identifier, nil, "")
     }
 
     /// `true` when both have the same bytes; text that only looks the same is another key.

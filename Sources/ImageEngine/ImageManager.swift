@@ -133,7 +133,7 @@ public final class ImageManager: Sendable {
         _ given: GivenImage, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
         metadata: String? = nil, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
     ) {
-        let sharing = RemoteAccess(sharing: key, in: cache, options, services)
+        let sharing = RemoteAccess.sharing(key, in: cache, options, services)
         ImageStorer(engine: services)
             .store(
                 given, for: key, in: cache, options: options, overwrites: overwrites, metadata: metadata
@@ -155,7 +155,7 @@ public final class ImageManager: Sendable {
         let image = try await ImageStorer(engine: services)
             .storeVariant(
                 of: given, for: key, in: cache, options: options, overwrites: overwrites, metadata: metadata)
-        RemoteAccess(sharing: image.record.key, in: cache, options, services)?.upload(image)
+        RemoteAccess.sharing(image.record.key, in: cache, options, services)?.upload(image)
         return image
     }
 

@@ -37,7 +37,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
 
     init(_ plan: FetchPlan, _ engine: EngineServices, _ job: Job) {
         (self.plan, self.engine, self.job) = (plan, engine, job)
-        remote = RemoteAccess(plan, engine)
+        remote = RemoteAccess.fetching(plan, engine)
     }
 
     private var claim: DownloadClaim {

@@ -22,36 +22,44 @@ final class RemoteAccess: Sendable {
     /// two machines.
     private static let margin = 2
 
-    /// `nil` when there is no remote tier, or nothing may be asked of the network.
-    convenience init?(_ plan: FetchPlan, _ engine: EngineServices) {
-        // Every download asks, and mostly there is none.
-        guard engine.remote != nil else { return nil }
-        self.init(
+    private init(
+        _ tier: RemoteTier, _ resource: Resource, _ outgoing: OutgoingRequest, to key: CacheKey, in cache: ImageCache,
+        needs: ImageNeeds, _ policy: RemotePolicy, _ engine: EngineServices
+    ) {
+        (self.tier, self.engine, self.resource, self.outgoing) = (tier, engine, resource, outgoing)
+        (self.key, self.cache, self.needs, self.policy) = (key, cache, needs, policy)
+    }
+
+    // No initialisers that fail: these would make an object first, for every download and every store.
+
+    /// The way of an image that is fetched; `nil` when there is no remote tier, or nothing may be asked of the network.
+    static func fetching(_ plan: FetchPlan, _ engine: EngineServices) -> RemoteAccess? {
+        if engine.remote == nil { return nil }
+        return loading(
             plan.resource, plan.outgoing, to: plan.key, in: plan.cache, needs: plan.needs, isRefresh: plan.isRefresh,
             engine)
     }
 
-    /// `nil` when there is no remote tier, or nothing may be asked of the network.
-    init?(
+    /// The way of an image of a source; `nil` when there is no remote tier, or nothing may be asked of the network.
+    static func loading(
         _ resource: Resource, _ outgoing: OutgoingRequest, to key: CacheKey, in cache: ImageCache, needs: ImageNeeds,
         isRefresh: Bool = false, _ engine: EngineServices
-    ) {
+    ) -> RemoteAccess? {
         guard let tier = engine.remote, !engine.lookup.isOffline(outgoing.options) else { return nil }
-        (self.tier, self.engine, self.resource, self.outgoing) = (tier, engine, resource, outgoing)
-        (self.key, self.cache, self.needs) = (key, cache, needs)
-        policy = RemotePolicy(outgoing, of: resource, to: key, isRefresh: isRefresh, engine.scopes)
+        let policy = RemotePolicy(outgoing, of: resource, to: key, isRefresh: isRefresh, engine.scopes)
+        return RemoteAccess(tier, resource, outgoing, to: key, in: cache, needs: needs, policy, engine)
     }
 
     /// The way of an image that a caller gives; `nil` unless the options say that it is shared, or when there is no remote tier.
-    init?(sharing key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ engine: EngineServices) {
-        // Every store asks, and hardly any shares.
+    static func sharing(
+        _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ engine: EngineServices
+    ) -> RemoteAccess? {
         guard options.lookup.remote == .share, let tier = engine.remote, !engine.lookup.isOffline(options) else {
             return nil
         }
-        (self.tier, resource) = (tier, Resource(url: key.key))
-        outgoing = OutgoingRequest(url: key.key, options: options)
-        (self.key, self.cache, self.engine, needs) = (key, cache, engine, [])
-        policy = RemotePolicy(use: .share)
+        let outgoing = OutgoingRequest(url: key.key, options: options)
+        return RemoteAccess(
+            tier, Resource(url: key.key), outgoing, to: key, in: cache, needs: [], RemotePolicy(use: .share), engine)
     }
 
     private var name: String { tier.name(of: key) }

@@ -4,7 +4,8 @@ internal import Platform
 extension VariantMaker {
     /// The way of a request to the remote tier for a made image; `nil` when there is no such tier.
     func remote(_ request: ImageRequest, _ key: CacheKey) -> RemoteAccess? {
-        RemoteAccess(request.resource, request.outgoing, to: key, in: request.cache, needs: request.needs, engine)
+        RemoteAccess.loading(
+            request.resource, request.outgoing, to: key, in: request.cache, needs: request.needs, engine)
     }
 
     /// The made image out of the remote tier, stored here, for all equal requests; `nil` when the tier has none, or the original
