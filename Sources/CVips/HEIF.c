@@ -12,6 +12,7 @@
 #define HEIF_FUNCTIONS(X)                                                                                                \
     X(heif_context_alloc) X(heif_context_free) X(heif_context_read_from_memory_without_copy)                               \
     X(heif_context_get_primary_image_handle) X(heif_image_handle_release) X(heif_image_handle_has_alpha_channel)           \
+    X(heif_image_handle_is_premultiplied_alpha)                                                                            \
     X(heif_image_handle_get_luma_bits_per_pixel) X(heif_image_handle_get_chroma_bits_per_pixel) X(heif_decode_image)       \
     X(heif_image_release) X(heif_image_get_width) X(heif_image_get_height) X(heif_image_get_bits_per_pixel_range)          \
     X(heif_image_get_plane_readonly)
@@ -116,4 +117,16 @@ VipsImage *hv_decode_heif(VipsImage *header, const void *bytes, size_t size, int
     if (handle) heif.heif_image_handle_release(handle);
     if (context) heif.heif_context_free(context);
     return out;
+}
+
+int hv_is_premultiplied_heif(const void *bytes, size_t size) {
+    if (!heif.heif_context_alloc) return 0;
+    struct heif_context *context = heif.heif_context_alloc();
+    struct heif_image_handle *handle = NULL;
+    int is_premultiplied = context && !heif.heif_context_read_from_memory_without_copy(context, bytes, size, NULL).code
+        && !heif.heif_context_get_primary_image_handle(context, &handle).code
+        && heif.heif_image_handle_is_premultiplied_alpha(handle);
+    if (handle) heif.heif_image_handle_release(handle);
+    if (context) heif.heif_context_free(context);
+    return is_premultiplied;
 }

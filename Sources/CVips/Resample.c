@@ -40,8 +40,9 @@ static void free_kernel(Kernel *kernel) {
     free(kernel->weights);
 }
 
-static int prepare(Kernel *kernel, int from, int to) {
-    double scale = (double)from / to, stretch = scale > 1 ? scale : 1, reach = 3 * stretch;
+/// Finds the kernel from `from` samples, of which the picture covers `covered`, to `to`.
+static int prepare(Kernel *kernel, int from, double covered, int to) {
+    double scale = covered / to, stretch = scale > 1 ? scale : 1, reach = 3 * stretch;
     double most = ceil(reach) * 2 + 2;
     kernel->size = ((most < from ? (int)most : from) + 1) & ~1;
     kernel->first = calloc((size_t)to, sizeof(int));
@@ -248,7 +249,7 @@ int hv_all_opaque(const uint8_t *pixels, size_t count, size_t bands) {
     return 1;
 }
 
-VipsImage *hv_resample(VipsImage *image, int width, int height) {
+VipsImage *hv_resample(VipsImage *image, double covered_width, double covered_height, int width, int height) {
     VipsImage *out = hv_new_like(image, width, height);
     if (!out) return NULL;
     size_t bands = (size_t)image->Bands;
@@ -257,7 +258,8 @@ VipsImage *hv_resample(VipsImage *image, int width, int height) {
     work.is_translucent =
         vips_image_hasalpha(image) && !hv_all_opaque(work.from, work.width * work.height * bands, bands);
     work.top = work.is_translucent ? 255 * fine : 255;
-    int failed = prepare(&work.columns, image->Xsize, width) | prepare(&work.rows, image->Ysize, height);
+    int failed = prepare(&work.columns, image->Xsize, covered_width, width)
+        | prepare(&work.rows, image->Ysize, covered_height, height);
     failed = failed || run(&work);
     free_kernel(&work.columns);
     free_kernel(&work.rows);

@@ -13,6 +13,9 @@ final class CodecImage {
 
     let width: Int
     let height: Int
+    /// The part of the width and the height that the picture covers, in pixels: where the last block of what was shrunk during
+    /// decoding has fewer pixels than the others, the last column and row stand for less than one.
+    var covered: (width: Double, height: Double)
     let bands: Int
     /// The number of bits per sample; 32 for floating point.
     let depth: Int
@@ -39,6 +42,7 @@ final class CodecImage {
         hv_describe(handle, &info)
         width = Int(info.width)
         height = Int(info.height)
+        covered = (Double(info.width), Double(info.height))
         bands = Int(info.bands)
         depth = Int(info.depth)
         colours =
@@ -76,7 +80,13 @@ final class CodecImage {
     func inMemory() throws(RenderFailure) -> CodecImage {
         if isInMemory { return self }
         guard let result = hv_materialise(handle) else { throw .ofLibrary(.badData) }
-        return CodecImage(result, isInMemory: true)
+        return CodecImage(result, isInMemory: true).covering(covered)
+    }
+
+    /// This image, of which the picture covers so many pixels.
+    func covering(_ covered: (width: Double, height: Double)) -> CodecImage {
+        self.covered = covered
+        return self
     }
 
     /// The image resampled by this module's own arithmetic; nil when it is not suited for that: it must have 8 bits,
@@ -85,7 +95,7 @@ final class CodecImage {
         guard depth == 8, isInMemory || width * height <= ImageProcessor.mostPixelsInMemory else { return nil }
         let ready = try inMemory()
         let result = withExtendedLifetime(ready) {
-            hv_resample(ready.handle, Int32(size.width), Int32(size.height))
+            hv_resample(ready.handle, covered.width, covered.height, Int32(size.width), Int32(size.height))
         }
         guard let result else { throw .ofLibrary(.processingFailed) }
         return CodecImage(result, isInMemory: true)

@@ -69,7 +69,11 @@ final class Decoder {
             }
             opened = header
         case .avif, .heic:
-            let header = try Decoder.open(file, format)
+            var header = try Decoder.open(file, format)
+            if header.hasAlpha, hv_is_premultiplied_heif(file.bytes.baseAddress, file.bytes.count) != 0 {
+                let depth = Int32(header.depth)
+                header = try header.applying { hv_unpremultiply($0, depth) }
+            }
             let probe = probe()
             isAdjusted = probe?.isLimitedGray == true
             opened = isAdjusted ? try header.withFullRange() : header
@@ -117,9 +121,6 @@ final class Decoder {
         }
     }
 
-    /// The least number of blocks across and down of an AVIF or HEIC that is shrunk as it is decoded.
-    private static let fewestBlocks = 128
-
     /// The smallest scale at which the library draws.
     private static let smallestScale = 0.001
 
@@ -159,22 +160,25 @@ final class Decoder {
             if factor >= 16, let opened, let eighth = ProgressiveJPEG.eighth(of: bytes) {
                 let (size, bands) = (eighth.size, eighth.bands)
                 let plain = try CodecImage.pixels(eighth.samples, width: size.width, height: size.height, bands: bands)
-                return try plain.applying(with: opened) { hv_with_metadata($0, $1) }
+                return try plain.applying(with: opened) { hv_with_metadata($0, $1) }.covering(covered(by: 8))
             }
             let shrink = shrink(by: factor)
             let decoded = coded.scaled(by: 1 / Double(shrink))
             try limits.check(width: decoded.width, height: decoded.height)
             let isSmall = decoded.width * decoded.height <= ImageProcessor.mostPixelsInMemory
-            if isSmall, let image = opened?.decodedJPEG(bytes, shrink: shrink) { return image }
-            return try Decoder.open(bytes, .jpeg, shrink: shrink)
+            if isSmall, let image = opened?.decodedJPEG(bytes, shrink: shrink) {
+                return image.covering(covered(by: shrink))
+            }
+            return try Decoder.open(bytes, .jpeg, shrink: shrink).covering(covered(by: shrink))
         case .avif, .heic:
-            var shrink = shrinksPlanes ? shrink(by: factor) : 1
-            // The last block of a row or column may have fewer pixels than the others, and counts as one: that must not matter.
-            while shrink > 1, min(coded.width, coded.height) / shrink < Self.fewestBlocks { shrink /= 2 }
-            if shrink > 1, let image = opened?.decodedHEIF(bytes, shrink: shrink) { return image }
+            let shrink = shrinksPlanes ? shrink(by: factor) : 1
+            if shrink > 1, let image = opened?.decodedHEIF(bytes, shrink: shrink) {
+                return image.covering(covered(by: shrink))
+            }
             if let opened { return opened }
             return try Decoder.open(bytes, format)
-        case .webp where pageCount == 1 && factor > 1:
+        // Its decoder would mix the colours of transparent pixels, which nobody sees, into others.
+        case .webp where pageCount == 1 && factor > 1 && opened?.hasAlpha == false:
             return try Decoder.open(bytes, .webp, scale: 1 / factor)
         case .svg, .pdf:
             try limits.check(width: target.width, height: target.height)
@@ -197,6 +201,11 @@ final class Decoder {
     /// A frame of an animated PNG with the orientation that its file gives to all of them.
     private func marked(_ frame: CodecImage) throws(RenderFailure) -> CodecImage {
         orientation > 1 ? try frame.applying { hv_with_orientation($0, Int32(orientation)) } : frame
+    }
+
+    /// What the picture covers of its pixels when it is shrunk during decoding.
+    private func covered(by shrink: Int) -> (width: Double, height: Double) {
+        (Double(coded.width) / Double(shrink), Double(coded.height) / Double(shrink))
     }
 
     /// The factor by which a picture is shrunk during decoding, to become smaller by `factor`: a factor of two is left to the

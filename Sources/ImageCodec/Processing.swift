@@ -150,7 +150,9 @@ extension CodecImage {
         guard size != extent else { return self }
         if kernel == .nearest { return try nearest(to: size) }
         if kernel == .lanczos3, let result = try resampled(to: size) { return result }
-        return try premultiplied { (image) throws(RenderFailure) in try image.plainlyResized(to: size, by: kernel) }
+        return try premultiplied { [covered] (image) throws(RenderFailure) in
+            try image.covering(covered).plainlyResized(to: size, by: kernel)
+        }
     }
 
     /// The image resampled without regard to alpha: it has no alpha channel, or its colours are premultiplied.
@@ -161,7 +163,7 @@ extension CodecImage {
         if kernel == .lanczos3, !hasAlpha, let result = try resampled(to: size) { return result }
         let result = try applying {
             hv_resize(
-                $0, Double(size.width) / Double(width), Double(size.height) / Double(height), kernel.rawValue)
+                $0, Double(size.width) / covered.width, Double(size.height) / covered.height, kernel.rawValue)
         }
         guard result.extent != size else { return result }
         return try result.applying { hv_fit($0, Int32(size.width), Int32(size.height)) }

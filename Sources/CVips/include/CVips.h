@@ -77,6 +77,8 @@ VipsImage *hv_decode_jpeg(VipsImage *header, const void *bytes, size_t count, in
 /// its header, which `hv_load` returned. NULL without an error when libvips must decode it, because the file is not like that or
 /// is damaged.
 VipsImage *hv_decode_heif(VipsImage *header, const void *bytes, size_t size, int shrink);
+/// 1 when the samples of the primary picture of an AVIF or HEIC are multiplied by its alpha (ISO/IEC 23008-12, `prem`).
+int hv_is_premultiplied_heif(const void *bytes, size_t size);
 /// Decodes a JPEG row by row and discards the pixels. Returns 0 if it is intact; otherwise sets an error, also for
 /// damage that decoders conceal.
 int hv_check_jpeg(const void *bytes, size_t count);
@@ -101,8 +103,9 @@ VipsImage *hv_resize(VipsImage *image, double horizontal, double vertical, const
 /// Resizes an image whose pixels are in memory: each pixel is the one of the image at its centre.
 VipsImage *hv_nearest(VipsImage *image, int width, int height);
 /// Resizes an image of 8 bits whose pixels are in memory; faster than `hv_resize` for small images. Alpha is weighted:
-/// transparent pixels do not change the colour of their neighbours.
-VipsImage *hv_resample(VipsImage *image, int width, int height);
+/// transparent pixels do not change the colour of their neighbours. The picture covers so much of the width and height, from the
+/// left and the top.
+VipsImage *hv_resample(VipsImage *image, double covered_width, double covered_height, int width, int height);
 /// Brings an image to exactly this size by repeating its last row or column, or removing some.
 VipsImage *hv_fit(VipsImage *image, int width, int height);
 /// Lays the image on a larger one of a colour of `count` samples, with its first pixel at `left`, `top`.
