@@ -17,6 +17,7 @@ enum {
     is_set = 12,
     page_size = 14,
     frame_count = 16,
+    first_salt = 32,
     second_header = 48,
     header_size = 48,
     reserved = 120,
@@ -362,6 +363,24 @@ int hl_sqlite_check_log_index(sqlite3 *connection) {
     hl_shared_file shared = shared_file(own, first(own));
     hl_note_loss(&shared);
     return 0;
+}
+
+int hl_sqlite_log_position(sqlite3 *connection, uint32_t *log, uint32_t *frames) {
+    sqlite3_file *file = NULL;
+    int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code != SQLITE_OK || !file || !is_ours(file)) return 0;
+    const char *start = first(extra(file));
+    if (!start) return 0;
+    unsigned char salt[4], later[4];
+    memcpy(salt, start + first_salt, sizeof salt);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    memcpy(frames, start + frame_count, sizeof *frames);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    memcpy(later, start + first_salt, sizeof later);
+    // Another process may begin it anew meanwhile.
+    if (memcmp(salt, later, sizeof salt)) return 0;
+    *log = (uint32_t)salt[0] << 24 | (uint32_t)salt[1] << 16 | (uint32_t)salt[2] << 8 | salt[3];
+    return 1;
 }
 
 sqlite3 *hl_sqlite_alone(const char *path) {

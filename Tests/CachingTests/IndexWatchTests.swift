@@ -61,6 +61,26 @@ import Testing
         #expect(isChecked)
     }
 
+    /// As a backup that is copied back into the folder of a running server.
+    @Test(arguments: [["-wal", "-shm"], ["", "-wal", "-shm"]])
+    func anOlderStateThatIsCopiedOverTheIndexIsNoticed(_ suffixes: [String]) throws {
+        let disk = try filled()
+        disk.disk.checkIndex()
+        let copies = try suffixes.map { ($0, try #require(content(disk.index + $0))) }
+        for number in 21...30 { try disk.store(hollowPNG(width: number, count: 500), "\(number)") }
+        _ = try disk.disk.remove(CacheKey("7"))
+        disk.disk.checkIndex()
+        for (suffix, bytes) in copies {
+            let file = try Descriptor(disk.index + suffix, O_RDWR | O_TRUNC)
+            try file.write(bytes)
+        }
+        disk.disk.checkIndex()
+        #expect(try disk.disk.totals().count == 29)
+        let keys = try disk.disk.list(ListQuery()).entries.compactMap(\.key)
+        #expect(Set(keys) == Set((1...30).map(String.init)).subtracting(["7"]))
+        #expect(try disk.check().isClean)
+    }
+
     @Test func aRemovalFindsAlsoAFileThatTheIndexHasLost() throws {
         let disk = try filled()
         let (path, number) = (try disk.path("3"), try #require(try disk.record("3")?.number))

@@ -119,6 +119,22 @@ import Testing
         #expect(try disk.bytes("a") == (by == "store" ? picture : nil))
     }
 
+    @Test(arguments: ["look", "remove", "verify"]) func aLinkInThePlaceOfAnImageIsNotLost(_ by: String) throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a")
+        let path = try disk.path("a")
+        unlink(path)
+        symlink("/nowhere", path)
+        switch by {
+        case "look": #expect(try disk.record("a") == nil)
+        case "remove": _ = try disk.disk.remove(CacheKey("a"))
+        default: _ = try disk.disk.verify(repairs: true)
+        }
+        let only = try #require(try setAside(disk).first)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: disk.root + "/" + only) == "/nowhere")
+        #expect(!exists(path))
+    }
+
     @Test func asALinkThatLeadsNowhereTheFolderIsNoEmptyCache() throws {
         let first = try TestDisk()
         try first.store(picture, "a")

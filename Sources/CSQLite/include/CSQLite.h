@@ -3,6 +3,7 @@
 #define HALCYON_CSQLITE_H
 
 #include <sqlite3.h>
+#include <stdint.h>
 
 /// The name of SQLite's access to files by which databases are opened: the system's own, with guarded shared memory.
 #define HL_SQLITE_FILES "halcyon"
@@ -32,5 +33,8 @@ sqlite3 *hl_sqlite_alone(const char *path);
 /// index has lost something for all connections (see hl_sqlite_is_whole) and is made again by the next one. O(n) in the
 /// frames of the log.
 int hl_sqlite_check_log_index(sqlite3 *connection);
+/// Tells the number of the log and that of its frames that count, by its index; returns 0 when there is none. The number grows by
+/// one whenever SQLite begins the log anew (file format, 4.4: salt-1).
+int hl_sqlite_log_position(sqlite3 *connection, uint32_t *log, uint32_t *frames);
 
 #endif

@@ -60,8 +60,8 @@ struct Repairer: Sendable {
         }
         try writer.confirm()
         // Removed by hand is nobody's damage; anything else in the image's place is.
-        if isThere || unlink(path) == 0 { report(row.name) }
-        unlink(path)
+        let wasThere = (try? disk.folder.takeAway(path)) != nil
+        if isThere || wasThere { report(row.name) }
         try writer.remove(row.number)
         return nil
     }
@@ -98,7 +98,7 @@ struct Repairer: Sendable {
             if try replace(row, with: disk.folder.blob(row.fileName), writer) != nil { return }
             try writer.confirm()
             report(row.name)
-            unlink(disk.folder.blob(row.fileName))
+            _ = try? disk.folder.takeAway(disk.folder.blob(row.fileName))
             try writer.remove(row.number)
         }
     }
@@ -197,7 +197,7 @@ struct Repairer: Sendable {
     func takeAway(_ path: String, _ name: Digest, _ writer: IndexWriter) throws {
         try writer.confirm()
         report(name)
-        unlink(path)
+        _ = try? disk.folder.takeAway(path)
     }
 
     /// Takes every file of the folder into an index that was lost, a few at a time; from the first one again when it is lost

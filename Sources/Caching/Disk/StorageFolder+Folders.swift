@@ -93,6 +93,20 @@ extension StorageFolder {
         if let found = try Files.kind(entry), found != kind { try setAside(entry) }
     }
 
+    /// Takes away what is in the place of an image: a file is removed, anything else is nobody's image and set aside.
+    ///
+    /// - Returns: What was there; `nil` for nothing.
+    @discardableResult
+    func takeAway(_ place: String) throws -> Files.Kind? {
+        guard let kind = try Files.kind(place) else { return nil }
+        if kind != .file {
+            try setAside(place)
+        } else if unlink(place) != 0, errno != ENOENT {
+            throw SystemError(errno, "remove", place)
+        }
+        return kind
+    }
+
     /// Tells backup programs to skip the folder (bford.info/cachedir).
     private func writeTag() {
         let text =

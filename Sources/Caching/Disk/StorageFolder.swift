@@ -323,15 +323,7 @@ package final class StorageFolder: Sendable {
     /// - Returns: `true` when there was one. What is no file in its place is set aside.
     package func remove(blob fileName: String) throws -> Bool {
         try checkPlace(of: fileName)
-        let path = blob(fileName)
-        if unlink(path) == 0 { return true }
-        switch errno {
-        case ENOENT: return false
-        case let code where try [EISDIR, EPERM].contains(code) && Files.isFolder(path):
-            try setAside(path)
-            return false
-        case let code: throw SystemError(code, "remove", path)
-        }
+        return try takeAway(blob(fileName)) == .file
     }
 
     // MARK: Reading

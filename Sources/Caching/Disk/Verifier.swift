@@ -153,8 +153,7 @@ struct Verifier {
             if !isGone {
                 try writer.confirm()
                 disk.repairer.report(current.name)
-                try folder.clearWay(for: path, kind: .file)
-                unlink(path)
+                try folder.takeAway(path)
             }
             try writer.remove(current.number)
         }
@@ -265,7 +264,7 @@ struct Verifier {
             }
         }
         try writer?.confirm()
-        if repairs, unlink(path) != 0, errno != ENOENT { try folder.setAside(path) }
+        if repairs { try folder.takeAway(path) }
         return \Verification.leftovers
     }
 }

@@ -22,8 +22,9 @@ final class IndexWriter: IndexReading {
     /// `true` when there may be files without entries. There are none as a rule, and then none is looked for.
     private var mayHaveLeft = true
     /// The state of the files after the last transaction, and what SQLite counts of others' by then.
-    private var seen: (mark: IndexMark, version: Int)?
-    /// `true` when somebody changed the files between the last two transactions, and SQLite does not know of it.
+    private var seen: (mark: IndexMark, version: Int, log: SQLiteDatabase.LogPosition?)?
+    /// `true` when somebody changed the files between the last two transactions, and SQLite does not know of it, or replaced
+    /// them by older ones.
     private(set) var wasChanged = false
     private let clock: CacheClock
     /// Take back what the transaction did outside of the index.
@@ -99,8 +100,13 @@ final class IndexWriter: IndexReading {
                 try IndexSchema.check(connection.database)
             }
             let version = try connection.first(.version) { $0.integer(0) } ?? 0
-            wasChanged = seen.map { $0.version == version && $0.mark != before } ?? false
-            seen = (before, version)
+            let position = SQLiteDatabase.LogPosition(of: connection.database)
+            wasChanged =
+                seen.map { seen in
+                    let isOlder = seen.log.map { known in position.map { !$0.follows(known) } ?? false } ?? false
+                    return isOlder || seen.version == version && seen.mark != before
+                } ?? false
+            seen = (before, version, position)
             let state = try connection.first(.state) { ($0.integer(0), $0.integer(1) != 0) }
             mayHaveLeft = state?.1 ?? true
             if state?.0 == IndexSchema.Folder.clearing {
@@ -117,7 +123,7 @@ final class IndexWriter: IndexReading {
             if syncs { try BlockingPool.waiting { try commit.run() } } else { try commit.run() }
             if hasDeparture { lending.noteDeparture() }
             let after = mark
-            seen = (after, version)
+            seen = (after, version, SQLiteDatabase.LogPosition(of: connection.database) ?? position)
             let isSeen = isInPlace(after)
             if !isSeen { undos.reversed().forEach { $0() } }
             undos.removeAll(keepingCapacity: true)
@@ -128,7 +134,7 @@ final class IndexWriter: IndexReading {
             log.discard()
             try? connection.database.execute("ROLLBACK")
             // A part of it may be in the files.
-            if let version = seen?.version { seen = (mark, version) }
+            seen?.mark = mark
             throw error
         }
     }

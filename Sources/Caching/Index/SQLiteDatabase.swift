@@ -126,6 +126,25 @@ final class SQLiteDatabase {
     /// ``checkMemory()`` throws too. Called in a transaction for writing that has written nothing.
     func checksLogIndex() -> Bool { hl_sqlite_check_log_index(handle) != 0 }
 
+    /// How far the log of changes is. It never goes back.
+    struct LogPosition {
+        private let log: UInt32
+        private let frames: UInt32
+
+        /// `nil` when the connection has no log, or another process just begins a new one.
+        init?(of database: SQLiteDatabase) {
+            var (log, frames): (UInt32, UInt32) = (0, 0)
+            guard hl_sqlite_log_position(database.handle, &log, &frames) != 0 else { return nil }
+            (self.log, self.frames) = (log, frames)
+        }
+
+        /// `true` when SQLite can have come from `other` to here: the numbers of logs follow one another.
+        func follows(_ other: LogPosition) -> Bool {
+            let logs = log &- other.log
+            return logs == 0 ? frames >= other.frames : logs < 1 << 20
+        }
+    }
+
     /// `true` when the connection keeps all others out: it is closed at once.
     private(set) var isAlone = false
     /// The states of the file and of its log for a connection that takes the file for one that nobody changes.
