@@ -20,9 +20,9 @@ import Testing
         [60, 95])
     func photographs(_ format: EncodedFormat, _ quality: Int) async throws {
         let bench = try await CodecBench()
-        let crop = ImageProcessor.crop(try Crop(size: try PixelSize(width: 1001, height: 803)))
+        let crop = ImageProcessor.crop(try Crop(size: try PixelSize(width: 601, height: 403)))
         let large = try await bench.encode("jpeg-large.jpg", [crop], .format(format, Encoding(quality: quality)))
-        for side in [240.0, 120, 75, 40] {
+        for side in [140.0, 70, 45, 25] {
             let size = try PixelSize(width: side, height: side)
             let likeness = try await likeness(of: large.path, format.rawValue, size, bench)
             #expect(likeness >= 50, "\(side) \(likeness)")
@@ -32,8 +32,8 @@ import Testing
     @Test("So does a large one that is turned, or gray, or has alpha", arguments: [EncodedFormat.avif, .heic])
     func largeOthers(_ format: EncodedFormat) async throws {
         let bench = try await CodecBench()
-        let crop = ImageProcessor.crop(try Crop(size: try PixelSize(width: 1001, height: 803)))
-        let size = try PixelSize(width: 120, height: 120)
+        let crop = ImageProcessor.crop(try Crop(size: try PixelSize(width: 601, height: 403)))
+        let size = try PixelSize(width: 75, height: 75)
         for step in [ImageProcessor.blackWhite, .roundCorner(try RoundCorner(radius: .pixels(200)))] {
             let large = try await bench.encode("jpeg-large.jpg", [crop, step], .format(format, Encoding()))
             #expect(try await likeness(of: large.path, format.rawValue, size, bench) >= 42, "\(step.identifier)")
@@ -45,7 +45,7 @@ import Testing
         bytes.replaceSubrange(place..<place + 5, with: Array("irot".utf8) + [1])
         let turned = try bench.file(bytes)
         let pixels = try await bench.pixels(of: turned, format.rawValue, [.downsample(size)])
-        #expect(pixels.width == 96 && pixels.height == 120)
+        #expect(pixels.width == 50 && pixels.height == 75)
         #expect(try await likeness(of: turned, format.rawValue, size, bench) >= 42)
     }
 
