@@ -86,7 +86,10 @@ final class IndexWatch: Sendable {
                 guard mayBeChanged else { return }
             }
             // A transaction tells a change that SQLite knows of from one that it does not, as long as the file is the same.
-            if now.index.inode == seen?.index.inode, !index.wasChangedByOthers() { return settle() }
+            if now.index.inode == seen?.index.inode {
+                guard let wasChanged = try? index.wasChangedByOthers() else { return }
+                if !wasChanged { return settle() }
+            }
             state.withLock { $0.knowledge = .isChanged }
         case .isChanged: break
         }
@@ -96,11 +99,14 @@ final class IndexWatch: Sendable {
         else { return }
         do {
             try check()
-            settle()
+            // From here on the connection for writing knows the state of the files, and tells what changes them.
+            if try !index.wasChangedByOthers() { settle() }
+            state.withLock { $0.hasWriter = true }
         } catch {}
-        // A twentieth of the time at most.
+        // A long check takes a twentieth of the time at most, a short one a fifth.
         let end = clock.monotonic()
-        state.withLock { $0.rest = end + 20 * (end - begin) }
+        let duration = end - begin
+        state.withLock { $0.rest = end + (duration < 1_000_000_000 ? 4 : 20) * duration }
     }
 
     /// Notes that the index is sound as its files are now.
@@ -119,7 +125,7 @@ final class IndexWatch: Sendable {
         closes.store(true, ordering: .relaxed)
         looking.withLock { _ in
             let (knowledge, seen) = state.withLock { ($0.knowledge, $0.seen) }
-            guard knowledge == .isSound, seen == mark || !index.wasChangedByOthers() else { return }
+            guard knowledge == .isSound, (try? seen == mark || !index.wasChangedByOthers()) == true else { return }
             // Before the files are looked at: the last connection to go writes SQLite's log into the index.
             index.closeAll()
             settle()

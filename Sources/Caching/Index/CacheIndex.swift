@@ -106,8 +106,8 @@ final class CacheIndex: Sendable {
 
     /// `true` when somebody has changed the index's files since it was last asked that, and SQLite does not know of it. Waits
     /// for other writers. O(n) in the frames of the log.
-    func wasChangedByOthers() -> Bool {
-        try? write { if !$0.checksLogIndex() { changed.store(true, ordering: .relaxed) } }
+    func wasChangedByOthers() throws -> Bool {
+        try write { if !$0.checksLogIndex() { changed.store(true, ordering: .relaxed) } }
         return changed.exchange(false, ordering: .relaxed)
     }
 
@@ -156,11 +156,18 @@ final class CacheIndex: Sendable {
     private func withWholeMemory<Value>(_ body: () throws -> Value) throws -> Value {
         for pause: UInt32 in [1_000, 10_000, 50_000, 200_000] {
             do { return try notingNewer(body) } catch let failure as Failure where failure.isCutMemory {
+                distrust(failure)
                 closeAll()
                 usleep(pause)
             }
         }
         return try notingNewer(body)
+    }
+
+    /// Notes that somebody has changed the files, as a failure of SQLite says. The connections that follow know nothing of how
+    /// far the log was: it may be an older one by now.
+    private func distrust(_ failure: Failure) {
+        if !failure.isForeign { changed.store(true, ordering: .relaxed) }
     }
 
     /// Runs `body`, and says it once when a newer halcyon has made the index.
@@ -196,6 +203,7 @@ final class CacheIndex: Sendable {
             return try readingOnce(or: missing, &damaged, body)
         } catch let first as Failure where first.isCorruption || first.isForeign || first.isFault {
             var failure = first
+            distrust(failure)
             close(reader)
             // A fault of the moment is over when it is opened anew, and is no reason to give up what is there.
             if !failure.isForeign {
@@ -354,6 +362,7 @@ final class CacheIndex: Sendable {
             // What removes images needs a little space first.
             guard IndexReserve(folder: folder).release() else { throw failure }
         } catch let failure as Failure where failure.isCorruption || failure.isForeign || failure.isFault {
+            distrust(failure)
             closeAll()
             if !failure.isForeign {
                 // A fault of the moment is over when it is opened anew.
