@@ -42,9 +42,12 @@ extension CacheLookup {
         var mark: String?
         if resource.prefersCache {
             let (home, shared) = (originals(for: cache, options), CacheKey(resource.cacheKey))
-            var known = try home.knownHit(for: shared.sameUser(as: record.key))
-            // What is shared may have been made into an image of one user.
-            if known == nil, !record.key.partition.isEmpty { known = try home.knownHit(for: shared) }
+            // What is shared may have been made into an image of one user, whose own original counts before it.
+            let keys =
+                record.key.partition.isEmpty
+                ? self.keys(resource, options) : [shared.sameUser(as: record.key), shared]
+            var known: ImageCache.Hit?
+            for key in keys where known == nil { known = try home.knownHit(for: key) }
             // An image that is only in memory has no checksum.
             let checksum = known?.record.checksum ?? known?.bytes?.withUnsafeBytes { Digest(of: $0) }
             mark = checksum.map { VariantSource.mark($0) }

@@ -33,8 +33,10 @@ extension CacheLookup {
         }
         if let expired { return expired }
         if foreign?.entry.mayBePermitted == true { return foreign }
-        // A request whose URL is not http names the entry itself, whosever it is.
-        let takesAny = !resource.isOnNetwork && policy.onlyFromCache && request.options.lookup.user == .credentials
+        // A request without a user whose URL is not http names the entry itself, whosever it is.
+        let takesAny =
+            !resource.isOnNetwork && policy.onlyFromCache && request.options.lookup.user == .credentials
+            && !scopes.hasUser(request)
         let mayLoad = resource.isOnNetwork && !policy.isForced && !policy.isOffline && !policy.staysInCache
         guard takesAny || mayLoad && scopes.hasUser(request) || request.options.asksToModify else { return foreign }
         for key in try cache.disk.entriesOfUsers(CacheKey(resource.cacheKey)) where !keys.contains(key) {

@@ -23,10 +23,12 @@ final class RequestScopes: Sendable {
         case .named: return false
         case .credentials: break
         }
-        let isPlain =
-            options.network.request.headers.isEmpty && options.network.request.authorization == nil
-            && !downloader.mayAddCredentials && knownLogins.isEmpty && !options.asksToModify && !request.url.has("@")
-        return isPlain || !ImageSource.isOnNetwork(request.url)
+        let named = options.network.request
+        guard named.headers.isEmpty, named.authorization == nil else { return false }
+        // Credentials of a server are added for a server only.
+        let mayBeAdded =
+            downloader.mayAddCredentials || !knownLogins.isEmpty || options.asksToModify || request.url.has("@")
+        return !mayBeAdded || !ImageSource.isOnNetwork(request.url)
     }
 
     /// The entry that the response to a request goes to, unless its download is asked for further credentials.

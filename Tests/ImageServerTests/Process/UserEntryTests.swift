@@ -356,6 +356,54 @@ struct UserEntryTests {
         #expect(server.finish() == 0)
     }
 
+    @Test(arguments: ["thumb", "data:,", "file:///nowhere.png", "a@b"])
+    func aUserHasAnEntryUnderEveryKey(_ key: String) throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        let key = #""key":\#(quoted(key))"#
+        func ask(_ method: String, _ user: String?, _ more: String = "", _ option: String = "") throws -> JSON {
+            try server.call(5, method, #"{\#(key),"options":\#(options(user, option))\#(more)}"#)
+        }
+        func cached(_ user: String?) throws -> [UInt8] {
+            try bytes(ask("retrieve", user, "", #""onlyFromCache":true"#))
+        }
+        _ = try result(ask("retrieve", "bob", #","url":\#(quoted(web.url("/a.png")))"#))
+        for (user, picture) in [("ann", anns), (nil, nobodys)] as [(String?, [UInt8])] {
+            _ = try result(ask("store", user, #","data":"\#(Data(picture).base64EncodedString())""#))
+        }
+        for (user, picture) in [("ann", anns), ("bob", bobs), (nil, nobodys)] as [(String?, [UInt8])] {
+            #expect(try cached(user) == picture)
+            #expect(try read(ask("inspect", user)["result"]?["path"]?.string ?? "") == picture)
+            #expect(try ask("isCached", user)["result"]?["cached"]?.boolean == true)
+        }
+        #expect(try cached("eve") == nobodys, "what was put in for all is answered to users")
+        #expect(try ask("isCached", "eve")["result"]?["cached"]?.boolean == false)
+        #expect(try ask("remove", nil, "", #""credentialScope":"shared""#)["result"]?["removed"]?.boolean == true)
+        let other = try ask("retrieve", "eve", "", #""onlyFromCache":true"#)
+        #expect(other["error"]?["data"]?["name"]?.string == "notCached")
+        #expect(try ask("remove", "ann")["result"]?["removed"]?.boolean == true)
+        #expect(try cached("bob") == bobs)
+        #expect(try ask("isCached", "ann")["result"]?["cached"]?.boolean == false)
+        #expect(server.finish() == 0)
+    }
+
+    @Test func whatIsMadeForAUserIsMadeOfTheUsersOwnOriginal() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        let gray = #"[{"blackWhite":{}}]"#
+        let shared = try bytes(retrieve(server, web, nil, processors: gray))
+        let url = quoted(web.url("/a.png"))
+        let data = Data(anns).base64EncodedString()
+        _ = try result(server.call(2, "store", #"{"key":\#(url),"data":"\#(data)","options":{"scope":"ann"}}"#))
+        let own = try bytes(retrieve(server, web, nil, #""scope":"ann""#, processors: gray))
+        #expect(own != shared)
+        #expect(try bytes(retrieve(server, web, nil, #""scope":"ann""#, processors: gray)) == own)
+        #expect(try bytes(retrieve(server, web, nil, processors: gray)) == shared)
+        #expect(web.requests.count == 1 && server.finish() == 0)
+    }
+
     @Test func anImageThatIsOnlyInMemoryIsOneUsersToo() throws {
         let web = try web()
         defer { web.stop() }
