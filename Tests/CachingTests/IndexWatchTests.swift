@@ -177,11 +177,14 @@ import Testing
     }
 
     /// The last connection to go writes SQLite's log into the index, which changes both files.
-    @Test func aProcessThatEndsLeavesNothingToCheck() throws {
+    /// - Parameter isShort: `true` when the process that began the folder ended before its first look.
+    @Test(arguments: [false, true]) func aProcessThatEndsLeavesNothingToCheck(isShort: Bool) throws {
         let first = try filled()
-        first.disk.checkIndex()
+        if !isShort { first.disk.checkIndex() }
         first.disk.close()
         let files = IndexFiles(in: StorageFolder(path: first.root))
+        #expect(FileStamp(path: files.log) == nil)
+        #expect(IndexMark(savedIn: files) == IndexMark(of: files, bootNumber: 1))
         for number in 21...23 {
             let next = try first.reopened()
             try next.store(hollowPNG(width: number, count: 500), "\(number)")
@@ -189,6 +192,18 @@ import Testing
             #expect(FileStamp(path: files.log) == nil, "no connection is left")
             #expect(IndexMark(savedIn: files) == IndexMark(of: files, bootNumber: 1))
         }
+    }
+
+    @Test func aProcessThatDoesNotKnowWhetherTheIndexIsSoundClosesItAndSaysNothing() throws {
+        let first = try filled()
+        let files = IndexFiles(in: StorageFolder(path: first.root))
+        first.disk.close()
+        unlink(files.mark)
+        let next = try first.reopened()
+        try next.store(hollowPNG(width: 21, count: 500), "21")
+        next.disk.close()
+        #expect(FileStamp(path: files.log) == nil)
+        #expect(IndexMark(savedIn: files) == nil)
     }
 
     @Test func theNoteOfASoundIndexEndsWithTheStartOfTheMachine() throws {

@@ -39,6 +39,8 @@ final class IndexWatch: Sendable {
         (self.index, self.folder, self.clock) = (index, folder, clock)
     }
 
+    /// `true` when there is neither an index nor an image: nothing can be wrong.
+    private var isEmpty: Bool { (try? !index.exists && !folder.hasBlobs) == true }
     private var mark: IndexMark { IndexMark(of: index.files, bootNumber: index.clock.bootNumber) }
 
     /// Looks at the files before the index is opened for the first time.
@@ -49,7 +51,8 @@ final class IndexWatch: Sendable {
             guard !state.hasStarted else { return false }
             state.hasStarted = true
             let mark = mark
-            (state.seen, state.knowledge) = (mark, IndexMark(savedIn: index.files) == mark ? .isSound : .none)
+            let isSound = IndexMark(savedIn: index.files) == mark || isEmpty
+            (state.seen, state.knowledge) = (mark, isSound ? .isSound : .none)
             return true
         }
     }
@@ -70,8 +73,7 @@ final class IndexWatch: Sendable {
     }
 
     private func lookAlone(check: () throws -> Void) {
-        // Without an index and without images there is nothing to be right.
-        guard (try? index.exists || folder.hasBlobs) == true else { return }
+        if isEmpty { return }
         let (knowledge, seen, rest) = state.withLock { ($0.knowledge, $0.seen, $0.rest) }
         let now = mark
         switch knowledge {
@@ -119,16 +121,21 @@ final class IndexWatch: Sendable {
         if isNew { mark.save(in: index.files) }
     }
 
-    /// Notes the state of the files for the next process, unless it is not known to be sound. Called before the process ends;
-    /// the folder is not written afterwards.
+    /// Closes the index, so that the last process to go writes SQLite's log into it, and notes the state of its files for the
+    /// next one if it is known to be sound. What others have changed is left as it is. Called before the process ends; the
+    /// folder is not written afterwards.
     func close() {
         closes.store(true, ordering: .relaxed)
         looking.withLock { _ in
             let (knowledge, seen) = state.withLock { ($0.knowledge, $0.seen) }
-            guard knowledge == .isSound, (try? seen == mark || !index.wasChangedByOthers()) == true else { return }
-            // Before the files are looked at: the last connection to go writes SQLite's log into the index.
-            index.closeAll()
-            settle()
+            switch knowledge {
+            case .none: index.closeAll()
+            case .isSound:
+                guard (try? seen == mark || !index.wasChangedByOthers()) == true else { return }
+                index.closeAll()
+                settle()
+            case .isChanged: break
+            }
         }
     }
 }
