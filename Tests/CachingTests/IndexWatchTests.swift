@@ -97,6 +97,23 @@ import Testing
         #expect(try disk.check().isClean)
     }
 
+    /// A closure that is kept alone in a lock is wrapped at each access, and called through all of its wrappers: 64 bytes of
+    /// stack for each opening.
+    @Test func anIndexThatIsOpenedAgainAndAgainIsOpenedAsAtFirst() async throws {
+        let disk = try filled()
+        for _ in 0..<3000 {
+            disk.disk.index.closeAll()
+            _ = try disk.record("1")
+        }
+        disk.disk.index.closeAll()
+        let isFound = await withCheckedContinuation { continuation in
+            let thread = Thread { continuation.resume(returning: (try? disk.record("1")) != nil) }
+            thread.stackSize = 128 << 10
+            thread.start()
+        }
+        #expect(isFound)
+    }
+
     @Test func afterItsEndAStorageLeavesTheFolderAlone() throws {
         let disk = try filled()
         disk.disk.checkIndex()

@@ -98,6 +98,7 @@ class CheckTests(unittest.TestCase):
     def test_what_is_banned_is_found_but_not_in_comments_and_texts(self) -> None:
         for text in (
             "final class A: @unchecked Sendable {}", "nonisolated(unsafe) var a = 1", "let a = try! f()", "fatalError()",
+            "let a = Mutex<(() -> Void)?>(nil)",
         ):
             self.assertEqual(len(banned([self.file("a.swift", text)])), 1, text)
         self.assertEqual(banned([self.file("a.swift", '// try! f()\nlet a = "fatalError" // @unchecked Sendable\n')]), [])

@@ -122,13 +122,13 @@ public final class DiskStorage: Sendable {
         touches = TouchLog(index: index)
         watch = IndexWatch(index: index, folder: folder, clock: clock)
         apply(configuration)
-        index.onOpening.withLock {
-            $0 = { [weak self] in
+        index.hooks.withLock {
+            $0.onOpening = { [weak self] in
                 guard let self, self.watch.noteOpening(), watchesIndex else { return }
                 self.beginWatching()
             }
+            $0.onAdopting = { [weak self] in self?.startAdoption() }
         }
-        index.onAdopting.withLock { $0 = { [weak self] in self?.startAdoption() } }
     }
 
     /// Adopts the files of the folder on a thread of its own, unless one does.

@@ -29,10 +29,8 @@ final class CacheIndex: Sendable {
     let writer = Mutex<IndexWriter?>(nil)
     /// The writes that may share a transaction; as many as leave it short.
     let commits = GroupCommit<SharedWrite>(limit: 32)
-    /// Called when the index was begun in a folder that had images already, until ``endAdopting(of:)``. Must not wait.
-    let onAdopting = Mutex<(@Sendable () -> Void)?>(nil)
-    /// Called before a connection is opened, by any thread. Must not wait.
-    let onOpening = Mutex<(@Sendable () -> Void)?>(nil)
+    /// What the storage does at turns of the index; none of it may wait.
+    let hooks = Mutex(Hooks())
     private let changed = Atomic(false)
     private let newLog = Atomic(false)
     /// The entries that have to be proven; see ``IndexConnection/unprovenTimes(_:since:)``.
@@ -46,6 +44,13 @@ final class CacheIndex: Sendable {
     let isWriteHeld = Atomic(false)
     /// The same until it could be read.
     let isReadHeld = Atomic(false)
+
+    struct Hooks {
+        /// Called when the index was begun in a folder that had images already, until ``endAdopting(of:)``.
+        var onAdopting: (@Sendable () -> Void)?
+        /// Called before a connection is opened, by any thread.
+        var onOpening: (@Sendable () -> Void)?
+    }
 
     /// An index whose file is made at the first write.
     ///
@@ -89,7 +94,7 @@ final class CacheIndex: Sendable {
 
     private func beginAdopting() {
         setAdopting(true)
-        onAdopting.withLock { $0 }?()
+        hooks.withLock { $0 }.onAdopting?()
     }
 
     /// `true` when the file is there, but no index yet, or one of an older version: a write changes that.
@@ -263,7 +268,7 @@ final class CacheIndex: Sendable {
     }
 
     private func prepareOpening(isLocked: Bool = false) {
-        onOpening.withLock { $0 }?()
+        hooks.withLock { $0 }.onOpening?()
         files.clearWay(isLocked: isLocked)
     }
 

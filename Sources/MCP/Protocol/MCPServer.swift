@@ -44,9 +44,13 @@ public final class MCPServer: RequestHandler {
     let gallery: Gallery
     private let serverInfo: JSONLiteral
     private let maxResultBytes: Int
-    private let session = Mutex(MCPVersion.newestWithSession)
+    private let state = Mutex(State())
     private let hasEnded = Atomic(false)
-    private let onInputEnd = Mutex<@Sendable () -> Void>({})
+
+    private struct State {
+        var session = MCPVersion.newestWithSession
+        var onInputEnd: @Sendable () -> Void = {}
+    }
 
     /// A server over an engine.
     ///
@@ -65,12 +69,12 @@ public final class MCPServer: RequestHandler {
     public var answersNull: Bool { false }
 
     /// Sets what is done when the client has closed its end; see ``inputEnded()``.
-    public func use(onInputEnd: @escaping @Sendable () -> Void) { self.onInputEnd.withLock { $0 = onInputEnd } }
+    public func use(onInputEnd: @escaping @Sendable () -> Void) { state.withLock { $0.onInputEnd = onInputEnd } }
 
     /// Starts no more requests. See ``RequestHandler``.
     public func inputEnded() {
         hasEnded.store(true, ordering: .relaxed)
-        onInputEnd.withLock { $0 }()
+        state.withLock { $0 }.onInputEnd()
     }
 
     /// Answers a request; notifications need no answer. See ``RequestHandler``.
@@ -83,7 +87,7 @@ public final class MCPServer: RequestHandler {
             return .failed(.noSuchMethod(method, among: Method.allCases.map(\.rawValue)))
         }
         do {
-            let request = try MCPRequest(params, method: method, session: session.withLock { $0 })
+            let request = try MCPRequest(params, method: method, session: state.withLock { $0.session })
             return try answer(known, params, request, &result)
         } catch {
             return .failed(error)
@@ -97,7 +101,7 @@ public final class MCPServer: RequestHandler {
         switch method {
         case .initialize:
             let version = MCPVersion.session(params?.member("protocolVersion")?.string)
-            session.withLock { $0 = version }
+            state.withLock { $0.session = version }
             MCPReply(version: version, serverInfo: serverInfo)
                 .write(to: &result) { result in
                     result.field("protocolVersion", version.rawValue)

@@ -26,13 +26,15 @@ def cut(damaged: DamagedCache, seconds: float) -> None:
         cut_under_traffic(damaged, what, seconds)
 
 
-def shorten(path: str, length: int) -> None:
-    """Cuts a file, which never becomes longer by it."""
+def shorten(path: str, length: int) -> bool:
+    """Cuts a file, which never becomes longer by it; ``False`` when it is none or short enough already."""
     try:
-        if os.stat(path).st_size > length:
-            os.truncate(path, length)
+        if os.stat(path).st_size <= length:
+            return False
+        os.truncate(path, length)
+        return True
     except FileNotFoundError:
-        pass
+        return False
 
 
 def cut_once(damaged: DamagedCache, name: str, length: int) -> None:

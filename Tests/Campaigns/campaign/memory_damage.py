@@ -7,6 +7,7 @@ import random
 import threading
 import time
 
+from .cut_damage import shorten
 from .damaged_cache import DamagedCache
 from .pictures import NotWhole, picture, stamp
 from .server import Dead, Hangs, Server, cached, inline, store
@@ -33,8 +34,7 @@ def cut_memory(damaged: DamagedCache, seconds: float) -> None:
     while time.monotonic() < end:
         time.sleep(damaged.random.random() * 0.05)
         length = damaged.random.choice(LENGTHS)
-        if os.path.exists(path + "-shm") and os.stat(path + "-shm").st_size > length:
-            os.truncate(path + "-shm", length)
+        if shorten(path + "-shm", length):
             damaged.report.count("cuts of shared memory")
         if os.path.exists(path + ".damaged"):
             damaged.breach("put aside", "the index was taken for damaged")
