@@ -13,12 +13,12 @@ final class FetchPlan: Sendable {
     /// `true` when a delegate has been asked about the request.
     let wasAsked: Bool
     let needs: ImageNeeds
+    /// `true` when the image is fetched in the background, and stored only if the stored one still exists.
+    let isRefresh: Bool
     /// The stored image to revalidate.
     let storedCandidate: StoredCandidate?
     /// The time of the first attempt, in nanoseconds; the attempts of a request wait for other processes once in total.
     let started: Int
-    /// `true` when the image is fetched in the background, and stored only if the stored one still exists.
-    let isRefresh: Bool
     /// The options that decide on acceptance and storage.
     let storing: ImageOptions
     let hash: Int

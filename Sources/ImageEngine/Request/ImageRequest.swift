@@ -10,10 +10,10 @@ public final class ImageRequest: Sendable {
     public let cache: ImageCache
     /// The options of the request. The engine completes them with the settings of the cache.
     public let options: ImageOptions
-    /// The required parts of the result.
-    public let needs: ImageNeeds
     /// The waiting caller.
     public let caller: ImageCaller
+    /// The required parts of the result.
+    public let needs: ImageNeeds
 
     /// A request.
     ///
