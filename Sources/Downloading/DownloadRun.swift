@@ -67,7 +67,7 @@ final class CallbackDownloadCaller: DownloadCaller {
 ///
 /// The work between two waits happens on the thread where the first wait ends. Redirects, challenges and whatever else needs
 /// more than one request continue in a task.
-final class DownloadRun: SlotReceiver, JobPart {
+final class DownloadRun: SlotReceiver {
     let job: Job
     let downloader: ImageDownloader
     /// The one that starts the download. What it sends is what all send.

@@ -177,7 +177,7 @@ public final class ImageDownloader: Sendable {
         scheduler.enqueue(host: caller.request.origin, job) { slot in
             let run = DownloadRun(by: caller, job, in: slot, of: self)
             // Nobody leaves before this call returns.
-            job.stopOnCancel(run)
+            job.onCancel { run.stop() }
             return run
         }
     }

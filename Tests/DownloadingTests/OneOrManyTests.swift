@@ -11,15 +11,16 @@ import Testing
             var table: [Int: Int] = [:]
             for step in 0..<30 {
                 let key = Int.random(in: 0..<4, using: &random)
-                switch Int.random(in: 0..<3, using: &random) {
-                case 0: (things[key], table[key]) = (step, step)
-                case 1: (things[key], table[key]) = (nil, nil)
-                default: #expect(things.removeValue(forKey: key) == table.removeValue(forKey: key))
-                }
+                let value = Int.random(in: 0..<3, using: &random) == 0 ? step : nil
+                (things[key], table[key]) = (value, value)
                 #expect(things.count == table.count && things.isEmpty == table.isEmpty)
                 var values: [Int] = []
-                things.forEach { values.append($1) }
-                #expect(values.sorted() == table.values.sorted() && things.keys.sorted() == table.keys.sorted())
+                var keys: [Int] = []
+                things.forEach { key, value in
+                    keys.append(key)
+                    values.append(value)
+                }
+                #expect(values.sorted() == table.values.sorted() && keys.sorted() == table.keys.sorted())
                 for key in 0..<4 { #expect(things[key] == table[key]) }
             }
         }

@@ -69,10 +69,10 @@ public final class CallPriority: ChangingPriority {
 /// O(distinct priorities).
 public struct PriorityTally: Sendable {
     private var highest = 0.0
-    /// The number of requests with the highest priority; 0 when nobody waits.
-    private var highestCount = 0
     /// The numbers of requests with lower priorities. Mostly empty, and thousands of tallies may wait.
-    private var lower: [Double: Int] = [:]
+    private var lower: [Double: Int32] = [:]
+    /// The number of requests with the highest priority; 0 when nobody waits.
+    private var highestCount: Int32 = 0
 
     /// The highest priority. `nil`: nobody waits.
     public var most: Double? { highestCount == 0 ? nil : highest }

@@ -24,25 +24,32 @@ public protocol PriorityObserver: AnyObject, Sendable {
 
 /// The observers of a priority.
 struct PriorityObservers: Sendable {
-    private struct Name: Hashable {
-        let observer: ObjectIdentifier
+    private struct Name: Hashable, Sendable {
+        let observer: any PriorityObserver
         let id: UInt64
+
+        static func == (one: Name, other: Name) -> Bool { one.observer === other.observer && one.id == other.id }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(ObjectIdentifier(observer))
+            hasher.combine(id)
+        }
     }
 
-    private var observers = OneOrMany<Name, any PriorityObserver>()
+    private var names = OneOrMany<Name, Void>()
 
     /// Adds an observer under a number. Takes O(1).
     mutating func add(_ observer: any PriorityObserver, _ id: UInt64) {
-        observers[Name(observer: ObjectIdentifier(observer), id: id)] = observer
+        names[Name(observer: observer, id: id)] = ()
     }
 
     /// Removes the observer of a number. Takes O(1).
     mutating func remove(_ observer: any PriorityObserver, _ id: UInt64) {
-        observers[Name(observer: ObjectIdentifier(observer), id: id)] = nil
+        names[Name(observer: observer, id: id)] = nil
     }
 
     /// Notifies all, in no order.
     func notify(of priority: some ChangingPriority) {
-        observers.forEach { name, observer in observer.priorityChanged(priority, name.id) }
+        names.forEach { name, _ in name.observer.priorityChanged(priority, name.id) }
     }
 }

@@ -21,23 +21,36 @@ package final class Job: ChangingPriority, PriorityObserver {
         case running, cancelled, ended
     }
 
+    /// In an order without gaps, because thousands of jobs may wait.
     private struct State: Sendable {
+        var places = OneOrMany<UInt64, Place>()
         var phase = Phase.running
         /// `true` when nobody may join any more.
         var isClosed = false
-        var places = OneOrMany<UInt64, Place>()
-        var tally = PriorityTally()
-        /// The priority that the observers know.
-        var priority: Double
+        /// `true` when the priority has changed, and the observers are not told yet.
+        var isNew = false
+        private var tally = PriorityTally()
+        var lastID: UInt32 = 0
         var observers = PriorityObservers()
-        var lastID: UInt64 = 0
-        var latest: DownloadProgress?
-        var parts = OneOrMany<Int, any JobPart>()
+        /// What stops the first part, and the others.
+        var stop: (@Sendable () -> Void)?
+        var otherStops: [@Sendable () -> Void] = []
+        /// At most one: none while the work waits.
+        var latest: [DownloadProgress] = []
+
+        var priority: Double { tally.most ?? CallPriority.background }
 
         mutating func remove(_ id: UInt64) -> Place? {
-            guard let place = places.removeValue(forKey: id) else { return nil }
-            tally.remove(place.weight)
+            guard let place = places[id] else { return nil }
+            places[id] = nil
+            count { $0.remove(place.weight) }
             return place
+        }
+
+        mutating func count(_ change: (inout PriorityTally) -> Void) {
+            let before = priority
+            change(&tally)
+            if priority != before { isNew = true }
         }
     }
 
@@ -47,11 +60,10 @@ package final class Job: ChangingPriority, PriorityObserver {
     let silentSince = Atomic(Int.max)
     let key: any JobKey
     private let table: JobTable
-    private let state: Mutex<State>
+    private let state = Mutex(State())
 
-    init(_ key: any JobKey, in table: JobTable, priority: any ChangingPriority) {
-        (self.key, self.table, arrival) = (key, table, priority.arrival)
-        state = Mutex(State(priority: priority.currentPriority))
+    init(_ key: any JobKey, in table: JobTable, arrival: Int = 0) {
+        (self.key, self.table, self.arrival) = (key, table, arrival)
     }
 
     // MARK: The work
@@ -59,23 +71,23 @@ package final class Job: ChangingPriority, PriorityObserver {
     /// `true` when nobody wants the work any more.
     package var isCancelled: Bool { state.withLock { $0.phase == .cancelled } }
 
-    /// Adds a part of the work, which is stopped when the work is cancelled: at once when it is cancelled already.
-    package func stopOnCancel(_ part: any JobPart) {
+    /// Adds a part of the work, which `stop` stops when the work is cancelled: at once when it is cancelled already. Also
+    /// called after the part has ended, and does nothing then. One that captures a single object takes no memory.
+    package func onCancel(_ stop: @escaping @Sendable () -> Void) {
         let isCancelled = state.withLock { state in
-            if state.phase == .running { state.parts[state.parts.count] = part }
+            if state.phase == .running {
+                if state.stop == nil { state.stop = stop } else { state.otherStops.append(stop) }
+            }
             return state.phase == .cancelled
         }
-        if isCancelled { part.stop() }
+        if isCancelled { stop() }
     }
-
-    /// The same with a function that stops the part.
-    package func onCancel(_ stop: @escaping @Sendable () -> Void) { stopOnCancel(StoppedPart(stop)) }
 
     /// Reports progress to the subscribers. Called for every received piece; without effect after the end.
     package func report(_ progress: DownloadProgress) {
         let places = state.withLock { state -> OneOrMany<UInt64, Place>? in
             guard state.phase == .running else { return nil }
-            state.latest = progress
+            if state.latest.isEmpty { state.latest.append(progress) } else { state.latest[0] = progress }
             return state.places
         }
         places?.forEach { $1.subscriber.jobReported(progress) }
@@ -88,7 +100,7 @@ package final class Job: ChangingPriority, PriorityObserver {
         let places = state.withLock { state -> OneOrMany<UInt64, Place>? in
             guard state.phase == .running else { return nil }
             state.phase = .ended
-            defer { (state.places, state.parts) = (OneOrMany(), OneOrMany()) }
+            defer { (state.places, state.stop, state.otherStops) = (OneOrMany(), nil, []) }
             return state.places
         }
         places?.forEach { finish($1, $0, with: result) }
@@ -140,15 +152,15 @@ package final class Job: ChangingPriority, PriorityObserver {
             if state.isClosed || silence != .max && place.subscriber.caller?.isTooImpatient(silence) == true {
                 return nil
             }
-            state.lastID += 1
-            let id = state.lastID
+            state.lastID &+= 1
+            let id = UInt64(state.lastID)
             var place = place
             // Before it is read, so that no change is missed.
             place.priority.add(self, id)
             place.weight = place.priority.currentPriority
-            state.tally.add(place.weight)
+            state.count { $0.add(place.weight) }
             state.places[id] = place
-            return (id, state.latest)
+            return (id, state.latest.first)
         }
     }
 
@@ -165,11 +177,12 @@ package final class Job: ChangingPriority, PriorityObserver {
 
     /// Stops what runs of the work, after the last subscriber has left.
     func cancel() {
-        let parts = state.withLock { state in
-            defer { state.parts = OneOrMany() }
-            return state.parts
+        let (first, others) = state.withLock { state in
+            defer { (state.stop, state.otherStops) = (nil, []) }
+            return (state.stop, state.otherStops)
         }
-        parts.forEach { $1.stop() }
+        first?()
+        for stop in others { stop() }
     }
 
     // MARK: The priority
@@ -187,10 +200,8 @@ package final class Job: ChangingPriority, PriorityObserver {
     /// Gives the work the priority of its most urgent subscriber, after one has joined or left.
     func updatePriority() {
         let observers = state.withLock { state -> PriorityObservers? in
-            let most = state.tally.most ?? CallPriority.background
-            guard most != state.priority else { return nil }
-            state.priority = most
-            return state.observers
+            defer { state.isNew = false }
+            return state.isNew ? state.observers : nil
         }
         observers?.notify(of: self)
     }
@@ -200,8 +211,10 @@ package final class Job: ChangingPriority, PriorityObserver {
         state.withLock { state in
             guard let place = state.places[id] else { return }
             let weight = priority.currentPriority
-            state.tally.remove(place.weight)
-            state.tally.add(weight)
+            state.count {
+                $0.remove(place.weight)
+                $0.add(weight)
+            }
             state.places[id]?.weight = weight
         }
         updatePriority()

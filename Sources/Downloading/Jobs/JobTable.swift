@@ -31,8 +31,6 @@ package final class JobTable: Sendable {
     private struct Name: Hashable {
         let key: any JobKey
 
-        init(_ key: any JobKey) { self.key = key }
-
         static func == (one: Name, other: Name) -> Bool {
             one.key === other.key || one.key.hash == other.key.hash && one.key.isEqual(to: other.key)
         }
@@ -40,15 +38,26 @@ package final class JobTable: Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(key.hash) }
     }
 
+    /// A job by its key alone: a key beside each would take as much again.
+    private struct Running: Hashable {
+        let job: Job
+
+        static func == (one: Running, other: Running) -> Bool { Name(key: one.job.key) == Name(key: other.job.key) }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(job.key.hash) }
+    }
+
     private struct State {
-        var running: [Name: Job] = [:]
+        var running: Set<Running> = []
         /// The values of jobs that somebody still uses.
         var held: [Name: WeakHold] = [:]
         var merged = 0
 
+        /// The running job with the same key.
+        func running(like job: Job) -> Job? { running.firstIndex(of: Running(job: job)).map { running[$0].job } }
+
         mutating func remove(_ job: Job) {
-            guard let index = running.index(forKey: Name(job.key)), running[index].value === job else { return }
-            running.remove(at: index)
+            if running(like: job) === job { running.remove(Running(job: job)) }
         }
     }
 
@@ -62,10 +71,10 @@ package final class JobTable: Sendable {
 
     /// The number of running jobs whose key fits.
     package func runningCount(where isWanted: (any JobKey) -> Bool) -> Int {
-        state.withLock { $0.running.keys.count { isWanted($0.key) } }
+        state.withLock { $0.running.count { isWanted($0.job.key) } }
     }
 
-    func job(for key: any JobKey) -> Job? { state.withLock { $0.running[Name(key)] } }
+    func job(for key: any JobKey) -> Job? { state.withLock { $0.running(like: Job(key, in: self)) } }
 
     // MARK: Waiting
 
@@ -82,17 +91,19 @@ package final class JobTable: Sendable {
         start: (Job) -> Void
     ) -> Ticket {
         let place = Job.Place(subscriber: subscriber, priority: priority, lingers: lingers)
-        let (job, id, latest, isNew) = state.withLock { state in
-            if let job = state.running[Name(key)], let (id, latest) = job.add(place) {
+        let new = Job(key, in: self, arrival: priority.arrival)
+        let (job, id, latest) = state.withLock { state in
+            if let job = state.running(like: new), let (id, latest) = job.add(place) {
                 state.merged += 1
-                return (job, id, latest, false)
+                return (job, id, latest)
             }
-            let job = newJob(key, place, &state)
-            return (job.job, job.id, nil, true)
+            state.running.update(with: Running(job: new))
+            // A new job takes everybody.
+            return (new, new.add(place)?.id ?? 0, nil)
         }
         job.updatePriority()
         if let latest { subscriber.jobReported(latest) }
-        if isNew { start(job) }
+        if job === new { start(job) }
         return Ticket(job: job, id: id)
     }
 
@@ -112,20 +123,12 @@ package final class JobTable: Sendable {
         let place = Job.Place(
             subscriber: JobCallbacks(report: nil, end: end), priority: CallPriority(CallPriority.background),
             lingers: true)
-        let job = state.withLock { state -> Job? in
-            guard state.running[Name(key)] == nil else { return nil }
-            return newJob(key, place, &state).job
+        let job = Job(key, in: self, arrival: place.priority.arrival)
+        let isNew = state.withLock { state in
+            guard state.running.insert(Running(job: job)).inserted else { return false }
+            return job.add(place) != nil
         }
-        if let job { start(job) }
-    }
-
-    private func newJob(
-        _ key: any JobKey, _ place: Job.Place, _ state: inout State
-    ) -> (job: Job, id: UInt64) {
-        let job = Job(key, in: self, priority: place.priority)
-        state.running[Name(key)] = job
-        // A new job takes everybody.
-        return (job, job.add(place)?.id ?? 0)
+        if isNew { start(job) }
     }
 
     /// The value of a job, for a caller that waits in a task. `joined` is called once it counts as one who waits.
@@ -184,7 +187,7 @@ package final class JobTable: Sendable {
         // Not let go of under the lock, for it may be the last reference.
         let hold = state.withLock { state -> Hold? in
             // In two steps: with an optional chain, Swift 6.2 reads a weak reference of generic code where there is none.
-            guard let found = state.held[Name(key)] else { return nil }
+            guard let found = state.held[Name(key: key)] else { return nil }
             return found.hold
         }
         return hold?.value
@@ -194,13 +197,13 @@ package final class JobTable: Sendable {
     /// longer than the one whose job brought it holds it, or it would never be made anew.
     package func hold(_ value: any Sendable, for key: any JobKey) -> Hold {
         let hold = Hold(value) { [weak self] in self?.forget(key, $0) }
-        state.withLock { $0.held[Name(key)] = WeakHold(id: ObjectIdentifier(hold), hold: hold) }
+        state.withLock { $0.held[Name(key: key)] = WeakHold(id: ObjectIdentifier(hold), hold: hold) }
         return hold
     }
 
     private func forget(_ key: any JobKey, _ id: ObjectIdentifier) {
         state.withLock { state in
-            if state.held[Name(key)]?.id == id { state.held[Name(key)] = nil }
+            if state.held[Name(key: key)]?.id == id { state.held[Name(key: key)] = nil }
         }
     }
 }

@@ -2,9 +2,9 @@
 ///
 /// Every change and look-up takes O(1).
 struct OneOrMany<Key: Hashable, Value> {
+    private var table: [Key: Value] = [:]
     /// The value, as long as there has been no other beside it.
     private var only: (key: Key, value: Value)?
-    private var table: [Key: Value] = [:]
 
     /// Creates an empty collection.
     init() {}
@@ -40,21 +40,11 @@ struct OneOrMany<Key: Hashable, Value> {
         }
     }
 
-    /// Removes the value of a key, and returns it.
-    mutating func removeValue(forKey key: Key) -> Value? {
-        guard let value = self[key] else { return nil }
-        self[key] = nil
-        return value
-    }
-
     /// Calls `body` with each key and value, in no order.
     func forEach(_ body: (Key, Value) -> Void) {
         if let only { return body(only.key, only.value) }
         for (key, value) in table { body(key, value) }
     }
-
-    /// All keys, in no order.
-    var keys: [Key] { only.map { [$0.key] } ?? Array(table.keys) }
 }
 
 extension OneOrMany: Sendable where Key: Sendable, Value: Sendable {}

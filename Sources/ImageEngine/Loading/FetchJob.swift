@@ -7,7 +7,7 @@ internal import Synchronization
 /// It waits for its slot, claims the download among processes, downloads, and passes the response to the pool, where it
 /// is confirmed or stored. Each part runs on the thread where the previous one ended; a task is used only to wait for
 /// other processes and for decoding.
-final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
+final class FetchJob: DownloadOwner, DownloadCaller {
     /// The reason why a download with a slot was not started.
     enum Interruption: Error {
         /// Another process downloads the image, or another job of this one is about to store it.
@@ -20,17 +20,21 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
         case isShared(PendingStore)
     }
 
+    private struct State {
+        /// Created when the download gets its slot, because thousands may wait for one.
+        var claim: DownloadClaim?
+        /// The place among those who wait for the download, and the number of the download.
+        var (ticket, number): (ImageDownloader.Ticket?, Int32) = (nil, 0)
+        /// The right to download the image among the machines of a remote tier; settled when it is not asked for any more.
+        var (isSettled, remoteClaim): (Bool, RemoteClaim?) = (false, nil)
+    }
+
     private let plan: FetchPlan
     private let engine: EngineServices
     private let job: Job
     /// The way to the remote tier; `nil` when it may neither give nor get the image.
     private let remote: RemoteAccess?
-    /// Created when the download gets its slot, because thousands may wait for one.
-    private let firstClaim = Mutex<DownloadClaim?>(nil)
-    /// The place among those who wait for the download, and the number of the download.
-    private let place = Mutex<(ticket: ImageDownloader.Ticket?, number: Int)>((nil, 0))
-    /// The right to download the image, among the machines that share a remote tier; settled when it is not asked for any more.
-    private let remoteClaim = Mutex<(claim: RemoteClaim?, isSettled: Bool)>((nil, false))
+    private let state = Mutex(State())
 
     var request: DownloadRequest { plan.request }
     var owner: (any DownloadOwner)? { self }
@@ -41,11 +45,10 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     }
 
     private var claim: DownloadClaim {
-        firstClaim.withLock { claim in
-            if let claim { return claim }
-            let made = DownloadClaim(plan)
-            claim = made
-            return made
+        state.withLock { state in
+            let claim = state.claim ?? DownloadClaim(plan)
+            state.claim = claim
+            return claim
         }
     }
 
@@ -85,18 +88,15 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
 
     /// Starts a download to wait for. It may end, and the next one start, before `start` returns.
     private func wait(_ start: () -> ImageDownloader.Ticket) {
-        let number = place.withLock { place in
-            place.number += 1
-            return place.number
+        let number = state.withLock { state in
+            state.number += 1
+            return state.number
         }
         let ticket = start()
-        place.withLock { if $0.number == number { $0.ticket = ticket } }
-        job.stopOnCancel(self)
-    }
-
-    /// Leaves the download.
-    func stop() {
-        if let ticket = place.withLock({ $0.ticket }) { engine.downloader.leave(ticket) }
+        state.withLock { if $0.number == number { $0.ticket = ticket } }
+        job.onCancel { [self] in
+            if let ticket = state.withLock({ $0.ticket }) { engine.downloader.leave(ticket) }
+        }
     }
 
     func jobReported(_ progress: DownloadProgress) { job.report(progress) }
@@ -156,7 +156,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
 
     /// The way to the remote tier when the download is yet to be claimed there.
     private var claimableAccess: RemoteAccess? {
-        guard let remote, remote.mayClaim, remoteClaim.withLock({ !$0.isSettled }) else { return nil }
+        guard let remote, remote.mayClaim, state.withLock({ !$0.isSettled }) else { return nil }
         return remote
     }
 
@@ -170,12 +170,12 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
         if held != nil, let store = try await remote.image(plan.storedCandidate, isCounted: false) {
             throw Interruption.isShared(store)
         }
-        remoteClaim.withLock { $0 = (held, true) }
+        state.withLock { ($0.remoteClaim, $0.isSettled) = (held, true) }
     }
 
     /// Waits without a slot until no other machine downloads the image, once.
     private func waitForMachines() async throws {
-        remoteClaim.withLock { $0.isSettled = true }
+        state.withLock { $0.isSettled = true }
         guard let remote else { return download() }
         let store = try await remote.imageOfOthers(plan.storedCandidate) { [claim, engine] in
             claim.noteProgress(at: engine.now)
@@ -307,7 +307,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     private func upload(_ image: ImageResult, _ download: Download) {
         guard let remote else { return }
         let bytes: [UInt8]? = if case .memory(let bytes) = download.body.storage { bytes } else { nil }
-        remote.upload(image, bytes, remoteClaim.withLock { $0.claim.take() })
+        remote.upload(image, bytes, state.withLock { $0.remoteClaim.take() })
     }
 
     // MARK: The end
@@ -320,7 +320,7 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     }
 
     private func fail(_ error: any Error) {
-        let changed = firstClaim.withLock { $0 }?.takeChangedURLs() ?? []
+        let changed = state.withLock { $0.claim }?.takeChangedURLs() ?? []
         if changed.isEmpty { return job.end(.failure(error)) }
         engine.pool.submit { [self] in
             // The response does not replace the stored entry.
@@ -348,12 +348,12 @@ final class FetchJob: DownloadOwner, DownloadCaller, JobPart {
     private func run(on executor: InlineExecutor? = nil, _ work: @escaping @Sendable () async throws -> Void) {
         let running = RunningTask()
         running.begin(on: executor) { [self] in do { try await work() } catch { fail(error) } }
-        job.stopOnCancel(running)
+        job.onCancel { running.stop() }
     }
 }
 
 /// A task that is cancelled with its job, and holds no memory after its end: thousands may wait for what comes then.
-private final class RunningTask: JobPart {
+private final class RunningTask: Sendable {
     private let state = Mutex<(task: Task<Void, Never>?, hasEnded: Bool)>((nil, false))
 
     func begin(on executor: InlineExecutor?, _ work: @escaping @Sendable () async -> Void) {
