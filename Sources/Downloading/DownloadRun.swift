@@ -67,13 +67,12 @@ final class CallbackDownloadCaller: DownloadCaller {
 ///
 /// The work between two waits happens on the thread where the first wait ends. Redirects, challenges and whatever else needs
 /// more than one request continue in a task.
-final class DownloadRun: SlotReceiver {
+final class DownloadRun: Sendable {
     let job: Job
     let downloader: ImageDownloader
     /// The one that starts the download. What it sends is what all send.
     private let caller: any DownloadCaller
-    private let slotID: UInt64
-    private var slot: DownloadScheduler.Slot { DownloadScheduler.Slot(id: slotID, priority: job) }
+    private let slot: DownloadScheduler.Slot
     var request: DownloadRequest { caller.request }
     private var owner: (any DownloadOwner)? { caller.owner }
 
@@ -81,7 +80,7 @@ final class DownloadRun: SlotReceiver {
         by caller: any DownloadCaller, _ job: Job, in slot: DownloadScheduler.Slot,
         of downloader: ImageDownloader
     ) {
-        (self.caller, self.job, self.downloader, slotID) = (caller, job, downloader, slot.id)
+        (self.caller, self.job, self.downloader, self.slot) = (caller, job, downloader, slot)
     }
 
     /// Sends the first request. Runs on the transport's thread.

@@ -178,7 +178,7 @@ public final class ImageDownloader: Sendable {
             let run = DownloadRun(by: caller, job, in: slot, of: self)
             // Nobody leaves before this call returns.
             job.onCancel { run.stop() }
-            return run
+            return { run.receive($0) }
         }
     }
 

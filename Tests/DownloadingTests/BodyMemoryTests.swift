@@ -10,7 +10,7 @@ import Testing
 /// What waits to be stored is in memory only as far as that is bounded for all downloads together.
 @Suite struct BodyMemoryTests {
     @Test func whileBodiesAreHeldBackOneDownloadRunsAtATime() {
-        var queue = DownloadQueue(limits: DownloadQueue.Limits(perHost: 4, total: 8, connections: 8))
+        var queue = NumberedQueue(limits: DownloadQueue.Limits(perHost: 4, total: 8, connections: 8))
         for id in 1...6 as ClosedRange<UInt64> { queue.enqueue(id, host: "a", priority: 0.5) }
         #expect(queue.start(at: 0, isHeldBack: true) == .download(1))
         #expect(queue.start(at: 0, isHeldBack: true) == .wait(DownloadQueue.holdBackSpan))

@@ -10,7 +10,7 @@ import Testing
 @Suite struct DownloadPauseTests {
     private let second = 1_000_000_000
 
-    private func started(_ queue: inout DownloadQueue, at now: Int = 0) -> UInt64? {
+    private func started(_ queue: inout NumberedQueue, at now: Int = 0) -> UInt64? {
         if case .download(let id) = queue.start(at: now) { return id }
         return nil
     }
@@ -18,7 +18,7 @@ import Testing
     // MARK: Pausing
 
     @Test func pausedQueueStartsNothingAndKeepsItsOrder() {
-        var queue = DownloadQueue(limits: .init(perHost: 9, total: 9))
+        var queue = NumberedQueue(limits: .init(perHost: 9, total: 9))
         queue.enqueue(1, host: "h", priority: 0.5)
         #expect(started(&queue) == 1)
         for id: UInt64 in 2...4 { queue.enqueue(id, host: "h", priority: id == 4 ? 1 : 0.5) }
@@ -54,7 +54,7 @@ import Testing
     // MARK: Rate of a host
 
     @Test func eachHostHasItsOwnRate() {
-        var queue = DownloadQueue(limits: .init(perHost: 99, total: 99), hostRate: HostRate(rate: 10, burst: 2))
+        var queue = NumberedQueue(limits: .init(perHost: 99, total: 99), hostRate: HostRate(rate: 10, burst: 2))
         for id: UInt64 in 1...4 { queue.enqueue(id, host: "a", priority: 1) }
         for id: UInt64 in 11...14 { queue.enqueue(id, host: "b", priority: 0.5) }
         #expect([1, 2, 11, 12, nil] == (0..<5).map { _ in started(&queue) }, "one host holds up no other")
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func rateOfAHostAndThatOfAllHoldTogether() {
-        var queue = DownloadQueue(
+        var queue = NumberedQueue(
             limits: .init(perHost: 99, total: 99), bucket: TokenBucket(rate: 1, burst: 3, at: 0),
             hostRate: HostRate(rate: 1, burst: 1))
         for id: UInt64 in 1...6 { queue.enqueue(id, host: "\(id % 3)", priority: 0.5) }
@@ -86,7 +86,7 @@ import Testing
     @Test(arguments: 0..<10 as Range<UInt64>)
     func everythingStartsInTheEndAndNoHostTooOften(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        var queue = DownloadQueue(limits: .init(perHost: 3, total: 5), hostRate: HostRate(rate: 4, burst: 2))
+        var queue = NumberedQueue(limits: .init(perHost: 3, total: 5), hostRate: HostRate(rate: 4, burst: 2))
         var hosts: [UInt64: String] = [:]
         for id: UInt64 in 1...60 {
             hosts[id] = "\(Int.random(in: 0..<4, using: &generator))"

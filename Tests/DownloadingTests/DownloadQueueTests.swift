@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    private func started(_ queue: inout DownloadQueue, at now: Int = 0) -> UInt64? {
+    private func started(_ queue: inout NumberedQueue, at now: Int = 0) -> UInt64? {
         if case .download(let id) = queue.start(at: now) { return id }
         return nil
     }
@@ -76,7 +76,7 @@ import Testing
         var model = Model(
             perHost: Int.random(in: 1...4, using: &generator), total: Int.random(in: 1...10, using: &generator),
             order: seed % 2 == 0 ? .fifo : .lifo)
-        var queue = DownloadQueue(limits: .init(perHost: model.perHost, total: model.total), order: model.order)
+        var queue = NumberedQueue(limits: .init(perHost: model.perHost, total: model.total), order: model.order)
         var lastID: UInt64 = 0
         for step in 0..<1000 {
             switch Int.random(in: 0..<26, using: &generator) {
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func cancellingAWaitingDownloadFreesNoSlot() {
-        var queue = DownloadQueue(limits: .init(perHost: 2, total: 2))
+        var queue = NumberedQueue(limits: .init(perHost: 2, total: 2))
         for id: UInt64 in 1...5 { queue.enqueue(id, host: "h", priority: 0) }
         #expect(started(&queue) == 1)
         #expect(started(&queue) == 2)
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test func aFullHostHoldsUpNoOther() {
-        var queue = DownloadQueue(limits: .init(perHost: 1, total: 9))
+        var queue = NumberedQueue(limits: .init(perHost: 1, total: 9))
         queue.enqueue(1, host: "a", priority: 0.9)
         queue.enqueue(2, host: "a", priority: 0.9)
         queue.enqueue(3, host: "b", priority: 0)
@@ -158,7 +158,7 @@ import Testing
 
     /// One slot is kept for what is most urgent, of its host and in all.
     @Test func whatIsMostUrgentHasOneSlotMore() {
-        var queue = DownloadQueue(limits: .init(perHost: 2, total: 2))
+        var queue = NumberedQueue(limits: .init(perHost: 2, total: 2))
         for id: UInt64 in 1...3 { queue.enqueue(id, host: "a", priority: 0.99) }
         #expect([started(&queue), started(&queue), started(&queue)] == [1, 2, nil])
         queue.enqueue(4, host: "a", priority: 1)
@@ -174,7 +174,7 @@ import Testing
 
     @Test func firstOrLastComeGoesFirstAmongEquals() {
         for (order, wanted) in [(DownloadOrder.fifo, [1, 2, 3]), (.lifo, [3, 2, 1])] {
-            var queue = DownloadQueue(order: order)
+            var queue = NumberedQueue(order: order)
             for id: UInt64 in 1...3 { queue.enqueue(id, host: "h", priority: 0.5) }
             #expect((0..<3).compactMap { _ in started(&queue) }.map(Int.init) == wanted)
         }
@@ -182,7 +182,7 @@ import Testing
 
     /// Half of the slots are left to whoever waits; a download that somebody joins is no longer in the way.
     @Test func whatNobodyWaitsForTakesHalfOfTheSlots() {
-        var queue = DownloadQueue(limits: .init(perHost: 4, total: 4))
+        var queue = NumberedQueue(limits: .init(perHost: 4, total: 4))
         for id: UInt64 in 1...4 { queue.enqueue(id, host: "h", priority: CallPriority.background) }
         #expect(started(&queue) == 1)
         #expect(started(&queue) == 2)
@@ -197,7 +197,7 @@ import Testing
     /// A slot in four is left to what is as urgent as usual, of all and of each host.
     @Test func lessUrgentDownloadsLeaveSlotsToOthers() {
         for (perHost, total) in [(4, 64), (64, 4)] {
-            var queue = DownloadQueue(limits: .init(perHost: perHost, total: total))
+            var queue = NumberedQueue(limits: .init(perHost: perHost, total: total))
             for id: UInt64 in 1...4 { queue.enqueue(id, host: "h", priority: 0.49) }
             #expect([1, 2, 3, nil] == (0..<4).map { _ in started(&queue) })
             queue.enqueue(5, host: "h", priority: CallPriority.background)
@@ -213,7 +213,7 @@ import Testing
     @Test(arguments: [1, 2, 3])
     func reservedSlotsNeverStopWhatIsLessUrgent(_ limit: Int) {
         for priority in [CallPriority.background, 0, 0.49] {
-            var queue = DownloadQueue(limits: .init(perHost: limit, total: limit))
+            var queue = NumberedQueue(limits: .init(perHost: limit, total: limit))
             queue.enqueue(1, host: "h", priority: priority)
             #expect(started(&queue) == 1)
         }
@@ -221,7 +221,7 @@ import Testing
 
     /// Silent hosts take no slots from others, but make no more connections than sixteen times as many in all.
     @Test func silentHostsHoldUpNobody() {
-        var queue = DownloadQueue(limits: .init(perHost: 2, total: 4))
+        var queue = NumberedQueue(limits: .init(perHost: 2, total: 4))
         for id: UInt64 in 1...90 { queue.enqueue(id, host: "silent \(id / 2)", priority: 0.5) }
         for id: UInt64 in 1...4 { #expect(started(&queue) == id) }
         queue.enqueue(100, host: "good", priority: 0.5)
@@ -251,7 +251,7 @@ import Testing
     }
 
     @Test func aProcessThatMayHaveFewConnectionsHasNoMore() {
-        var queue = DownloadQueue(limits: .init(perHost: 2, total: 64, connections: 3))
+        var queue = NumberedQueue(limits: .init(perHost: 2, total: 64, connections: 3))
         for id: UInt64 in 1...10 { queue.enqueue(id, host: "\(id)", priority: 0.5) }
         for id: UInt64 in 1...3 { #expect(started(&queue) == id) }
         #expect(started(&queue) == nil)
@@ -263,7 +263,7 @@ import Testing
 
     /// The slots of one host stay taken.
     @Test func silentHostGetsNoMoreConnectionsThanItsOwn() {
-        var queue = DownloadQueue(limits: .init(perHost: 2, total: 4))
+        var queue = NumberedQueue(limits: .init(perHost: 2, total: 4))
         for id: UInt64 in 1...9 { queue.enqueue(id, host: "h", priority: 0.5) }
         #expect(started(&queue) == 1 && started(&queue) == 2)
         queue.setStalled(1, true)
@@ -277,7 +277,7 @@ import Testing
     /// Two hosts that redirect to each other wait for no slot that the other one holds.
     @Test func downloadThatIsRedirectedGivesItsSlotUpAndIsAmongTheFirst() {
         for order in DownloadOrder.allCases {
-            var queue = DownloadQueue(
+            var queue = NumberedQueue(
                 limits: .init(perHost: 1, total: 9), order: order, bucket: TokenBucket(rate: 1, burst: 3, at: 0))
             queue.enqueue(1, host: "a", priority: 0)
             queue.enqueue(2, host: "b", priority: 0)
@@ -299,7 +299,7 @@ import Testing
     /// Ten thousand for one host, or each for its own, at once and one by one.
     @Test(arguments: [1, 100, 10_000])
     func tenThousandWaitWithoutBeingLookedThrough(_ hosts: Int) {
-        var queue = DownloadQueue(limits: .init(perHost: 1, total: 1000))
+        var queue = NumberedQueue(limits: .init(perHost: 1, total: 1000))
         let count = 10_000
         for id in 1...count { queue.enqueue(UInt64(id), host: "\(id % hosts)", priority: 0.5) }
         var running: [UInt64] = []
@@ -315,7 +315,7 @@ import Testing
     }
 
     @Test func afterABurstTheRateCountsAndWhatIsCancelledTakesNoToken() {
-        var queue = DownloadQueue(limits: .init(perHost: 99, total: 99), bucket: TokenBucket(rate: 10, burst: 3, at: 0))
+        var queue = NumberedQueue(limits: .init(perHost: 99, total: 99), bucket: TokenBucket(rate: 10, burst: 3, at: 0))
         for id: UInt64 in 1...9 { queue.enqueue(id, host: "h", priority: 0) }
         #expect((0..<3).compactMap { _ in started(&queue) } == [1, 2, 3])
         #expect(queue.start(at: 0) == .wait(100_000_000))

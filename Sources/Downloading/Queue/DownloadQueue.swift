@@ -54,6 +54,9 @@ struct DownloadQueue: Sendable {
         }
     }
 
+    /// Receives the turn of a download once: a success when it may start, or an error when it has left the queue.
+    typealias Receiver = @Sendable (Result<Void, any Error>) -> Void
+
     enum Start: Sendable, Equatable {
         case download(UInt64)
         /// A download could start, but for the rate, or because too many bodies wait to be stored. Ask again after this number of nanoseconds.
@@ -61,48 +64,55 @@ struct DownloadQueue: Sendable {
         case none
     }
 
-    private struct Entry {
-        var host: String
-        var priority: Double
+    /// The order in which waiting downloads start.
+    private struct Rank: Sendable {
+        var priority = 0.0
         /// The position of the caller in the order of arrival.
-        let arrival: Int
+        var arrival = 0
+        /// The name of the download: the number of those before it, and its place among the entries.
+        var id = UInt64.max
+        /// `true` when it ran before, at another host.
+        var hasBegun = false
+        /// `true` when the last one that arrived goes first.
+        var isReversed = false
+
+        var urgency: Urgency { Urgency(priority) }
+
+        func isBefore(_ other: Rank) -> Bool {
+            if priority != other.priority { return priority > other.priority }
+            if hasBegun != other.hasBegun { return hasBegun }
+            return ((arrival, id) < (other.arrival, other.id)) != isReversed
+        }
+    }
+
+    private struct Entry: HeapMember {
+        var rank = Rank()
+        var host: Int32 = -1
+        /// The position among those that wait for the host.
+        var position: Int32 = -1
         var isRunning = false
         /// `true` when it runs and its server is silent.
         var isStalled = false
-        /// `true` when it ran before, at another host.
-        var hasBegun = false
+        var receiver: Receiver?
 
-        var urgency: Urgency { Urgency(priority) }
+        func isBefore(_ other: Entry) -> Bool { rank.isBefore(other.rank) }
     }
 
-    /// The order in which waiting downloads start.
-    private struct Rank: Comparable {
-        let priority: Double
-        let isFresh: Bool
-        /// The order of arrival, which decides among equals.
-        let place: (arrival: Int, id: Int)
-
-        init(_ entry: Entry, _ id: UInt64, _ order: DownloadOrder) {
-            priority = entry.priority
-            isFresh = !entry.hasBegun
-            let id = Int(clamping: id)
-            place = order == .fifo ? (entry.arrival, id) : (-entry.arrival, -id)
-        }
-
-        var urgency: Urgency { Urgency(priority) }
-
-        static func < (one: Rank, other: Rank) -> Bool {
-            if one.priority != other.priority { return one.priority > other.priority }
-            if one.isFresh != other.isFresh { return other.isFresh }
-            return one.place < other.place
-        }
-
-        static func == (one: Rank, other: Rank) -> Bool { !(one < other) && !(other < one) }
-    }
-
-    private struct Host {
-        var waiting = RankedHeap<UInt64, Rank>()
+    private struct Host: HeapMember {
+        var name = ""
+        var waiting = Heap<Entry>()
         var running = Count()
+        /// The rank of the first that waits, which is that of the host.
+        var first = Rank()
+        /// The time when the rate limit of the host allows the next start, if it only waits for that.
+        var throttledUntil: Int?
+        /// The position in ``throttled`` if it has such a time, otherwise in ``ready``.
+        var position: Int32 = -1
+
+        func isBefore(_ other: Host) -> Bool {
+            if let one = throttledUntil, let two = other.throttledUntil { return one < two }
+            return first.isBefore(other.first)
+        }
     }
 
     private struct Count {
@@ -127,7 +137,7 @@ struct DownloadQueue: Sendable {
     var limits: Limits {
         didSet {
             guard limits.perHost != oldValue.perHost else { return }
-            for host in Array(hosts.keys) { updateReadiness(of: host) }
+            for host in Array(hostPlaces.values) { updateReadiness(of: host) }
         }
     }
     private(set) var order: DownloadOrder
@@ -136,13 +146,15 @@ struct DownloadQueue: Sendable {
     var hostRate: HostRate
     /// The downloads that must not start for now. Running ones continue.
     var pause = DownloadPause.none
-    private var entries: [UInt64: Entry] = [:]
-    private var hosts: [String: Host] = [:]
+    private var lastNumber: UInt32 = 0
+    private var entries = Slots<Entry>()
+    private var hosts = Slots<Host>()
+    private var hostPlaces: [String: Int] = [:]
     /// The hosts that have room for their first waiting download, ordered by its rank. When the first has no room, no
     /// other download of the host has.
-    private var ready = RankedHeap<String, Rank>()
+    private var ready = Heap<Host>()
     /// The hosts that only wait for their rate limit, by the time when it allows the next start.
-    private var throttled = RankedHeap<String, Int>()
+    private var throttled = Heap<Host>()
     /// The running downloads without stalled ones.
     private var total = Count()
     /// The running downloads including stalled ones.
@@ -168,8 +180,20 @@ struct DownloadQueue: Sendable {
     ///
     /// - Parameter arrival: The position of the caller in the order of arrival. Several threads look callers up in the
     ///   cache at once, so the calls of this method come in any order.
-    mutating func enqueue(_ id: UInt64, host: String, priority: Double, arrival: Int = 0) {
-        wait(id, Entry(host: host, priority: priority, arrival: arrival))
+    /// - Returns: The name of the download.
+    mutating func enqueue(host: String, priority: Double, arrival: Int = 0) -> UInt64 {
+        lastNumber &+= 1
+        let place = entries.insert(Entry())
+        let id = UInt64(lastNumber) << 32 | UInt64(place)
+        entries[place].rank = Rank(priority: priority, arrival: arrival, id: id, isReversed: order == .lifo)
+        wait(place, at: host)
+        return id
+    }
+
+    /// The one that receives the turn of a download; `nil` also when the download has left the queue.
+    subscript(id: UInt64) -> Receiver? {
+        get { place(of: id).flatMap { entries[$0].receiver } }
+        set { if let place = place(of: id) { entries[place].receiver = newValue } }
     }
 
     /// Makes a running download wait at another host, to which it was redirected.
@@ -177,88 +201,86 @@ struct DownloadQueue: Sendable {
     /// It gives up its slot meanwhile, because two hosts that redirect to each other would wait forever. It goes first
     /// among those of its priority, and the rate limits do not count it again.
     mutating func move(_ id: UInt64, to host: String) {
-        guard var entry = entries[id], entry.isRunning, entry.host != host else { return }
-        remove(id)
-        (entry.host, entry.isRunning, entry.isStalled, entry.hasBegun) = (host, false, false, true)
-        wait(id, entry)
+        guard let place = place(of: id), entries[place].isRunning, hosts[Int(entries[place].host)].name != host else {
+            return
+        }
+        leave(place)
+        (entries[place].isRunning, entries[place].isStalled, entries[place].rank.hasBegun) = (false, false, true)
+        wait(place, at: host)
     }
 
-    private mutating func wait(_ id: UInt64, _ entry: Entry) {
-        entries[id] = entry
-        hosts[entry.host, default: Host()].waiting.insert(id, Rank(entry, id, order))
-        updateReadiness(of: entry.host)
+    /// The place of a download among the entries; `nil` when it has left the queue.
+    private func place(of id: UInt64) -> Int? {
+        let place = Int(id & 0xffff_ffff)
+        return place < entries.values.count && entries[place].rank.id == id ? place : nil
+    }
+
+    private mutating func wait(_ place: Int, at name: String) {
+        let host = hostPlaces[name] ?? hosts.insert(Host(name: name))
+        hostPlaces[name] = host
+        entries[place].host = Int32(host)
+        hosts[host].waiting.insert(place, in: &entries)
+        updateReadiness(of: host)
     }
 
     mutating func reorder(_ order: DownloadOrder) {
         guard order != self.order else { return }
         self.order = order
-        for host in Array(hosts.keys) {
-            hosts[host]?.waiting.rerank { [entries] id in
-                // Every waiting download has an entry.
-                Rank(entries[id] ?? Entry(host: host, priority: 0, arrival: 0), id, order)
-            }
-            updateReadiness(of: host)
+        for place in entries.values.indices { entries[place].rank.isReversed = order == .lifo }
+        for host in hostPlaces.values {
+            hosts[host].waiting.sort(in: &entries)
+            if let first = hosts[host].waiting.first { hosts[host].first = entries[first].rank }
         }
+        ready.sort(in: &hosts)
     }
 
     /// Changes the priority of a download. A running one continues and is counted in its new class.
     mutating func setPriority(_ id: UInt64, to priority: Double) {
-        guard var entry = entries[id], entry.priority != priority else { return }
-        if entry.isRunning { count(entry, -1) }
-        entry.priority = priority
-        entries[id] = entry
-        if entry.isRunning {
-            count(entry, 1)
-        } else {
-            let rank = Rank(entry, id, order)
-            change(entry.host) { $0.waiting.insert(id, rank) }
-        }
-        updateReadiness(of: entry.host)
+        guard let place = place(of: id), entries[place].rank.priority != priority else { return }
+        let host = Int(entries[place].host)
+        if entries[place].isRunning { count(place, -1) }
+        entries[place].rank.priority = priority
+        if entries[place].isRunning { count(place, 1) } else { hosts[host].waiting.insert(place, in: &entries) }
+        updateReadiness(of: host)
     }
 
     /// Records that the server of a running download is silent, or sends again.
     ///
     /// One that sends again counts at once, even beyond the limit: no other download is stopped for it.
     mutating func setStalled(_ id: UInt64, _ isStalled: Bool) {
-        guard var entry = entries[id], entry.isRunning, entry.isStalled != isStalled else { return }
-        entry.isStalled = isStalled
-        entries[id] = entry
-        total.add(isStalled ? -1 : 1, entry.urgency)
+        guard let place = place(of: id), entries[place].isRunning, entries[place].isStalled != isStalled else { return }
+        entries[place].isStalled = isStalled
+        total.add(isStalled ? -1 : 1, entries[place].rank.urgency)
     }
 
     /// Counts a running download, or removes it from the counts.
-    private mutating func count(_ entry: Entry, _ difference: Int) {
-        if !entry.isStalled { total.add(difference, entry.urgency) }
-        open.add(difference, entry.urgency)
-        change(entry.host) { $0.running.add(difference, entry.urgency) }
-    }
-
-    private mutating func change(_ name: String, _ change: (inout Host) -> Void) {
-        if let index = hosts.index(forKey: name) { change(&hosts.values[index]) }
+    private mutating func count(_ place: Int, _ difference: Int) {
+        let (urgency, host) = (entries[place].rank.urgency, Int(entries[place].host))
+        if !entries[place].isStalled { total.add(difference, urgency) }
+        open.add(difference, urgency)
+        hosts[host].running.add(difference, urgency)
     }
 
     /// Recomputes whether a host can start its next download, and the rank of that download.
-    private mutating func updateReadiness(of name: String) {
-        guard let host = hosts[name] else { return }
-        guard let first = host.waiting.first else {
-            ready.remove(name)
-            throttled.remove(name)
-            if host.running.all == 0 { hosts[name] = nil }
-            return
+    private mutating func updateReadiness(of host: Int) {
+        guard let first = hosts[host].waiting.first else {
+            if hosts[host].throttledUntil == nil { ready.remove(host, in: &hosts) } else { endThrottling(of: host) }
+            guard hosts[host].running.all == 0 else { return }
+            hostPlaces[hosts[host].name] = nil
+            return hosts.remove(host, leaving: Host())
         }
-        if host.running.hasRoom(of: limits.perHost, for: first.rank.urgency), !throttled.contains(name) {
-            ready.insert(name, first.rank)
+        guard hosts[host].throttledUntil == nil else { return }
+        hosts[host].first = entries[first].rank
+        if hosts[host].running.hasRoom(of: limits.perHost, for: hosts[host].first.urgency) {
+            ready.insert(host, in: &hosts)
         } else {
-            ready.remove(name)
+            ready.remove(host, in: &hosts)
         }
     }
 
-    /// Makes hosts ready again whose rate limit allows a start now.
-    private mutating func endThrottling(at now: Int) {
-        while let (name, time) = throttled.first, time <= now {
-            throttled.remove(name)
-            updateReadiness(of: name)
-        }
+    private mutating func endThrottling(of host: Int) {
+        throttled.remove(host, in: &hosts)
+        hosts[host].throttledUntil = nil
     }
 
     // MARK: Starting and ending
@@ -271,29 +293,33 @@ struct DownloadQueue: Sendable {
     /// - Parameter isHeldBack: `true` while one at a time may run, because too many bodies wait to be stored. One goes on,
     ///   for whoever has a body may be waiting for another.
     mutating func start(at now: Int, isHeldBack: Bool = false) -> Start {
-        endThrottling(at: now)
+        // Hosts whose rate limit allows a start now are ready again.
+        while let host = throttled.first, let time = hosts[host].throttledUntil, time <= now {
+            endThrottling(of: host)
+            updateReadiness(of: host)
+        }
         guard pause != .all else { return .none }
         if isHeldBack, total.all > 0, ready.first != nil { return .wait(Self.holdBackSpan) }
-        while let (name, rank) = ready.first, rank.isFresh, mayStart(rank) {
-            let delay = hostRate.delay(of: name, at: now)
+        while let host = ready.first, !hosts[host].first.hasBegun, mayStart(hosts[host].first) {
+            let delay = hostRate.delay(of: hosts[host].name, at: now)
             if delay == 0 { break }
             // Other hosts may start downloads meanwhile.
-            ready.remove(name)
-            throttled.insert(name, now + delay)
+            ready.remove(host, in: &hosts)
+            hosts[host].throttledUntil = now + delay
+            throttled.insert(host, in: &hosts)
         }
-        guard let (name, rank) = ready.first, let id = hosts[name]?.waiting.first?.id, var entry = entries[id],
-            mayStart(rank)
-        else { return throttled.first.map { .wait(max($0.rank - now, 1)) } ?? .none }
-        if rank.isFresh {
+        guard let host = ready.first, let place = hosts[host].waiting.first, mayStart(hosts[host].first) else {
+            return throttled.first.flatMap { hosts[$0].throttledUntil }.map { .wait(max($0 - now, 1)) } ?? .none
+        }
+        if !hosts[host].first.hasBegun {
             guard bucket.takeToken(at: now) else { return .wait(bucket.delay(at: now)) }
-            hostRate.countStart(of: name, at: now)
+            hostRate.countStart(of: hosts[host].name, at: now)
         }
-        entry.isRunning = true
-        entries[id] = entry
-        count(entry, 1)
-        change(name) { $0.waiting.remove(id) }
-        updateReadiness(of: name)
-        return .download(id)
+        entries[place].isRunning = true
+        count(place, 1)
+        hosts[host].waiting.remove(place, in: &entries)
+        updateReadiness(of: host)
+        return .download(entries[place].rank.id)
     }
 
     private func mayStart(_ rank: Rank) -> Bool {
@@ -305,13 +331,15 @@ struct DownloadQueue: Sendable {
     ///
     /// Only a running one frees a slot: cancelling a waiting download frees none.
     mutating func remove(_ id: UInt64) {
-        guard let entry = entries.removeValue(forKey: id) else { return }
-        if entry.isRunning {
-            count(entry, -1)
-        } else {
-            change(entry.host) { $0.waiting.remove(id) }
-        }
-        updateReadiness(of: entry.host)
+        guard let place = place(of: id) else { return }
+        leave(place)
+        entries.remove(place, leaving: Entry())
+    }
+
+    private mutating func leave(_ place: Int) {
+        let host = Int(entries[place].host)
+        if entries[place].isRunning { count(place, -1) } else { hosts[host].waiting.remove(place, in: &entries) }
+        updateReadiness(of: host)
     }
 }
 

@@ -4,18 +4,13 @@ internal import Synchronization
 
 /// Gives downloads their slots: by priority, within the limits of a ``DownloadQueue``.
 final class DownloadScheduler: PriorityObserver {
-    /// A download's place in the queue, and its slot when it runs.
-    struct Slot: Sendable {
-        let id: UInt64
-        let priority: any ChangingPriority
-    }
+    /// The name of a download's place in the queue, and of its slot when it runs.
+    typealias Slot = UInt64
 
     private struct State {
         var queue = DownloadQueue()
         /// `true` while a client is left who can resume paused downloads.
         var mayPause = true
-        var lastID: UInt64 = 0
-        var receivers: [UInt64: any SlotReceiver] = [:]
         var timeout = DownloadLimits.defaultTimeout
         /// `true` while a timer is set for the next start that the rate allows.
         var hasAlarm = false
@@ -76,56 +71,51 @@ final class DownloadScheduler: PriorityObserver {
 
     // MARK: Slots
 
-    /// Adds a download to the queue. `receiver` makes the one that receives its turn, perhaps before this returns.
-    func enqueue(host: String, _ priority: any ChangingPriority, _ receiver: (Slot) -> any SlotReceiver) {
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
+    /// Adds a download to the queue.
+    ///
+    /// - Parameter receiver: Makes the one that receives its turn, perhaps before this returns. Called under the lock.
+    func enqueue(host: String, _ priority: any ChangingPriority, _ receiver: (Slot) -> DownloadQueue.Receiver) {
+        // Startable with its receiver; otherwise another thread could start a download without one.
+        let slot = state.withLock { state in
+            let slot = state.queue.enqueue(host: host, priority: priority.currentPriority, arrival: priority.arrival)
+            state.queue[slot] = receiver(slot)
+            // For good: it is that of a job, which ends with the download.
+            priority.add(self, slot)
+            return slot
         }
-        let slot = Slot(id: id, priority: priority)
-        priority.add(self, id)
-        wait(slot, receiver(slot)) {
-            $0.enqueue(id, host: host, priority: priority.currentPriority, arrival: priority.arrival)
-        }
+        // The priority may have changed before it was observed.
+        priorityChanged(priority, slot)
     }
 
     /// Waits for a slot at the host that a running download was redirected to. Its own slot is free meanwhile.
     func move(_ slot: Slot, to host: String) async throws {
         try await awaitResult { [self] end in
-            wait(slot, SlotCallback(end)) { $0.move(slot.id, to: host) }
+            state.withLock { state in
+                state.queue[slot] = end
+                state.queue.move(slot, to: host)
+                activity(state.queue.runningCount)
+            }
+            startWaiting()
         } cancel: { [self] in
             cancel(slot)
         }
     }
 
-    private func wait(_ slot: Slot, _ receiver: any SlotReceiver, _ change: (inout DownloadQueue) -> Void) {
-        // Queued and startable in one step; otherwise another thread could start a download without a receiver.
-        state.withLock { state in
-            let running = state.queue.runningCount
-            state.receivers[slot.id] = receiver
-            change(&state.queue)
-            if state.queue.runningCount != running { activity(state.queue.runningCount) }
-        }
-        // The priority may have changed before the download was queued.
-        priorityChanged(slot.priority, slot.id)
-    }
-
     /// Removes a waiting download from the queue; its receiver is told. Without effect on a running one.
     func cancel(_ slot: Slot) {
-        let receiver = state.withLock { state -> (any SlotReceiver)? in
-            guard let receiver = state.receivers.removeValue(forKey: slot.id) else { return nil }
-            state.queue.remove(slot.id)
+        let receiver = state.withLock { state -> DownloadQueue.Receiver? in
+            guard let receiver = state.queue[slot].take() else { return nil }
+            state.queue.remove(slot)
             return receiver
         }
-        receiver?.receive(.failure(CancellationError()))
+        receiver?(.failure(CancellationError()))
     }
 
     /// Gives back the slot of a download that has ended or left the queue.
     func release(_ slot: Slot) {
-        slot.priority.remove(self, slot.id)
         state.withLock { state in
             let running = state.queue.runningCount
-            state.queue.remove(slot.id)
+            state.queue.remove(slot)
             if state.queue.runningCount != running { activity(state.queue.runningCount) }
         }
         startWaiting()
@@ -133,7 +123,7 @@ final class DownloadScheduler: PriorityObserver {
 
     /// Frees the slot of a download whose server is silent, or counts the download again.
     func setStalled(_ slot: Slot, _ isStalled: Bool) {
-        state.withLock { $0.queue.setStalled(slot.id, isStalled) }
+        state.withLock { $0.queue.setStalled(slot, isStalled) }
         if isStalled { startWaiting() }
     }
 
@@ -145,12 +135,12 @@ final class DownloadScheduler: PriorityObserver {
 
     private func startWaiting() {
         while true {
-            let (start, receiver) = state.withLock { state -> (DownloadQueue.Start, (any SlotReceiver)?) in
+            let (start, receiver) = state.withLock { state -> (DownloadQueue.Start, DownloadQueue.Receiver?) in
                 let start = state.queue.start(at: now(), isHeldBack: memory.isUsedUp)
                 switch start {
                 case .download(let id):
                     activity(state.queue.runningCount)
-                    return (start, state.receivers.removeValue(forKey: id))
+                    return (start, state.queue[id].take())
                 case .wait:
                     if state.hasAlarm { return (.none, nil) }
                     state.hasAlarm = true
@@ -159,7 +149,7 @@ final class DownloadScheduler: PriorityObserver {
                 }
             }
             switch start {
-            case .download: receiver?.receive(.success(()))
+            case .download: receiver?(.success(()))
             case .wait(let nanoseconds): return wake(in: nanoseconds)
             case .none: return
             }
@@ -174,21 +164,6 @@ final class DownloadScheduler: PriorityObserver {
             self?.startWaiting()
         }
     }
-}
-
-/// Receives a download's turn. Thousands may wait: whoever has an object for its wait receives it with that.
-protocol SlotReceiver: AnyObject, Sendable {
-    /// Called once: with a success when the download may start, or with an error when it has left the queue.
-    func receive(_ turn: Result<Void, any Error>)
-}
-
-/// A receiver that is a function.
-private final class SlotCallback: SlotReceiver {
-    private let action: @Sendable (Result<Void, any Error>) -> Void
-
-    init(_ action: @escaping @Sendable (Result<Void, any Error>) -> Void) { self.action = action }
-
-    func receive(_ turn: Result<Void, any Error>) { action(turn) }
 }
 
 /// The downloads that are not started for now.
