@@ -99,34 +99,44 @@ static VipsImage *shrink_picture(VipsImage *header, const struct heif_image *pic
     return NULL;
 }
 
+/// A file in memory, opened.
+struct opened {
+    struct heif_context *context;
+    /// Its primary picture; NULL when there is none.
+    struct heif_image_handle *primary;
+};
+
+static struct opened open_primary(const void *bytes, size_t size) {
+    struct opened file = {heif.heif_context_alloc ? heif.heif_context_alloc() : NULL, NULL};
+    if (!file.context || heif.heif_context_read_from_memory_without_copy(file.context, bytes, size, NULL).code) return file;
+    if (heif.heif_context_get_primary_image_handle(file.context, &file.primary).code) file.primary = NULL;
+    return file;
+}
+
+static void close_primary(struct opened file) {
+    if (file.primary) heif.heif_image_handle_release(file.primary);
+    if (file.context) heif.heif_context_free(file.context);
+}
+
 VipsImage *hv_decode_heif(VipsImage *header, const void *bytes, size_t size, int shrink) {
     int is_plain = header->Bands == channels && header->BandFmt == VIPS_FORMAT_UCHAR;
-    if (!heif.heif_context_alloc || !is_plain || (shrink != 2 && shrink != 4 && shrink != 8)) return NULL;
-    struct heif_context *context = heif.heif_context_alloc();
-    struct heif_image_handle *handle = NULL;
+    if (!is_plain || (shrink != 2 && shrink != 4 && shrink != 8)) return NULL;
+    struct opened file = open_primary(bytes, size);
     struct heif_image *picture = NULL;
     VipsImage *out = NULL;
-    int is_suited = context && !heif.heif_context_read_from_memory_without_copy(context, bytes, size, NULL).code
-        && !heif.heif_context_get_primary_image_handle(context, &handle).code
-        && heif.heif_image_handle_get_luma_bits_per_pixel(handle) == 8
-        && heif.heif_image_handle_get_chroma_bits_per_pixel(handle) == 8
-        && !heif.heif_image_handle_has_alpha_channel(handle);
-    if (is_suited && !heif.heif_decode_image(handle, &picture, heif_colorspace_RGB, heif_chroma_444, NULL).code)
+    int is_suited = file.primary && heif.heif_image_handle_get_luma_bits_per_pixel(file.primary) == 8
+        && heif.heif_image_handle_get_chroma_bits_per_pixel(file.primary) == 8
+        && !heif.heif_image_handle_has_alpha_channel(file.primary);
+    if (is_suited && !heif.heif_decode_image(file.primary, &picture, heif_colorspace_RGB, heif_chroma_444, NULL).code)
         out = shrink_picture(header, picture, shrink);
     if (picture) heif.heif_image_release(picture);
-    if (handle) heif.heif_image_handle_release(handle);
-    if (context) heif.heif_context_free(context);
+    close_primary(file);
     return out;
 }
 
 int hv_is_premultiplied_heif(const void *bytes, size_t size) {
-    if (!heif.heif_context_alloc) return 0;
-    struct heif_context *context = heif.heif_context_alloc();
-    struct heif_image_handle *handle = NULL;
-    int is_premultiplied = context && !heif.heif_context_read_from_memory_without_copy(context, bytes, size, NULL).code
-        && !heif.heif_context_get_primary_image_handle(context, &handle).code
-        && heif.heif_image_handle_is_premultiplied_alpha(handle);
-    if (handle) heif.heif_image_handle_release(handle);
-    if (context) heif.heif_context_free(context);
+    struct opened file = open_primary(bytes, size);
+    int is_premultiplied = file.primary && heif.heif_image_handle_is_premultiplied_alpha(file.primary);
+    close_primary(file);
     return is_premultiplied;
 }
