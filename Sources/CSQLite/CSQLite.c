@@ -354,22 +354,24 @@ static int forbids_commit(void *connection) { return !hl_sqlite_is_sound(connect
 
 void hl_sqlite_guard(sqlite3 *connection) { sqlite3_commit_hook(connection, forbids_commit, connection); }
 
-int hl_sqlite_check_log_index(sqlite3 *connection) {
+/// What is kept beside the file of a connection; NULL when that is not ours.
+static struct extra *own_file(sqlite3 *connection) {
     sqlite3_file *file = NULL;
     int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-    if (code != SQLITE_OK || !file || !is_ours(file)) return 1;
-    struct extra *own = extra(file);
-    if (!first(own) || !own->is_writable || is_true(own)) return 1;
+    return code == SQLITE_OK && file && is_ours(file) ? extra(file) : NULL;
+}
+
+int hl_sqlite_check_log_index(sqlite3 *connection) {
+    struct extra *own = own_file(connection);
+    if (!own || !first(own) || !own->is_writable || is_true(own)) return 1;
     hl_shared_file shared = shared_file(own, first(own));
     hl_note_loss(&shared);
     return 0;
 }
 
 int hl_sqlite_log_position(sqlite3 *connection, uint32_t *log, uint32_t *frames) {
-    sqlite3_file *file = NULL;
-    int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-    if (code != SQLITE_OK || !file || !is_ours(file)) return 0;
-    const char *start = first(extra(file));
+    struct extra *own = own_file(connection);
+    const char *start = own ? first(own) : NULL;
     if (!start) return 0;
     unsigned char salt[4], later[4];
     memcpy(salt, start + first_salt, sizeof salt);
