@@ -13,11 +13,6 @@ import Testing
 @Suite struct LeaseTableTests {
     private let picture = hollowPNG(width: 1, count: 1000)
 
-    private func small(_ configuration: inout DiskStorage.Configuration) {
-        configuration.bytesLimit = 2000
-        configuration.purgeRatio = 1
-    }
-
     enum Damage: CaseIterable {
         case deleted, emptied, cutInTheHeader, cutInThePlaces, zeros, garbage, otherVersion, folder, danglingLink,
             unwritable

@@ -14,11 +14,6 @@ import Testing
 @Suite struct LeaseTests {
     private let picture = hollowPNG(width: 1, count: 1000)
 
-    private func small(_ configuration: inout DiskStorage.Configuration) {
-        configuration.bytesLimit = 2000
-        configuration.purgeRatio = 1
-    }
-
     @Test func evictionSparesALentImageAsLongAsOthersCanGo() throws {
         let disk = try TestDisk(small)
         try disk.store(picture, "lent")

@@ -136,10 +136,7 @@ import Testing
     }
 
     @Test func inspectingIsNoUse() throws {
-        let disk = try TestDisk {
-            $0.bytesLimit = 2000
-            $0.purgeRatio = 1
-        }
+        let disk = try TestDisk(small)
         try disk.store(hollowPNG(width: 1, count: 1000), "1")
         try disk.store(hollowPNG(width: 2, count: 1000), "2")
         disk.wait(100)

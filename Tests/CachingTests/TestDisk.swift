@@ -177,3 +177,9 @@ extension DiskStorage {
         lending.lend(file, for: seconds, bytes: record.byteCount, share: 0)
     }
 }
+
+/// The settings of a tier with room for two images of 1000 bytes.
+func small(_ configuration: inout DiskStorage.Configuration) {
+    configuration.bytesLimit = 2000
+    configuration.purgeRatio = 1
+}
