@@ -129,3 +129,10 @@ package struct Descriptor: ~Copyable, Sendable {
     /// Gives the lock back.
     package func unlock() { flock(number, LOCK_UN) }
 }
+
+/// A new file that is open as long as somebody holds it.
+package final class CreatedFile: Sendable {
+    package let descriptor: Descriptor
+
+    package init(_ path: String) throws(SystemError) { descriptor = try Descriptor(creating: path) }
+}

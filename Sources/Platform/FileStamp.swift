@@ -15,7 +15,7 @@ package struct FileStamp: Equatable, Sendable {
     /// comparison in which that makes no difference. Otherwise, see ``existing(_:)``.
     package init?(path: String) {
         var status = stat()
-        guard path.withCString({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard path.withCString({ lstat($0, &status) }) == 0 else { return nil }
         self.init(status)
     }
 
@@ -36,12 +36,12 @@ package struct FileStamp: Equatable, Sendable {
 
     /// The stamp of an open regular file.
     package init?(descriptor: Int32) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        self.init(status)
+        guard let state = FileState(descriptor: descriptor) else { return nil }
+        self = state.stamp
     }
 
-    fileprivate init(_ status: stat) {
+    fileprivate init?(_ status: stat) {
+        guard status.st_mode & S_IFMT == S_IFREG else { return nil }
         inode = UInt64(status.st_ino)
         size = Int(status.st_size)
         modified = status.st_mtim.tv_sec &* 1_000_000_000 &+ status.st_mtim.tv_nsec
@@ -66,8 +66,8 @@ package struct FileState: Sendable {
     let changed: Int
 
     private init?(_ status: stat) {
-        guard status.st_mode & S_IFMT == S_IFREG else { return nil }
-        stamp = FileStamp(status)
+        guard let stamp = FileStamp(status) else { return nil }
+        self.stamp = stamp
         changed = status.st_ctim.tv_sec &* 1_000_000_000 &+ status.st_ctim.tv_nsec
     }
 

@@ -20,13 +20,6 @@ package struct SystemError: Error, Equatable {
 
 /// Files and folders by path.
 package enum Files {
-    /// Creates a file that its owner alone can read, where there must be none, and returns its descriptor.
-    package static func create(_ path: String) throws(SystemError) -> Int32 {
-        let descriptor = path.withCString { open($0, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
-        guard descriptor >= 0 else { throw SystemError(errno, "create", path) }
-        return descriptor
-    }
-
     /// Writes all bytes to an open file.
     package static func writeAll(
         _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ path: String

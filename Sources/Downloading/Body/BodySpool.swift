@@ -13,7 +13,7 @@ package final class BodySpool {
     /// The place of the bytes. While ``bytes`` is not empty, they are there and nowhere else.
     private enum Sink {
         case memory
-        case file(descriptor: Int32, path: String)
+        case file(CreatedFile)
         case part(ResumePart)
         case unnamed(UnnamedFile)
     }
@@ -38,9 +38,8 @@ package final class BodySpool {
     deinit { deleteFile() }
 
     private func deleteFile() {
-        guard case .file(let descriptor, let path) = sink else { return }
-        close(descriptor)
-        unlink(path)
+        guard case .file(let file) = sink else { return }
+        unlink(file.descriptor.path)
         sink = .memory
     }
 
@@ -74,7 +73,7 @@ package final class BodySpool {
     private func hash() {
         let path: String? =
             switch sink {
-            case .file(_, let path): path
+            case .file(let file): file.descriptor.path
             case .part(let part): part.file.path
             case .memory, .unnamed: nil
             }
@@ -110,7 +109,7 @@ package final class BodySpool {
     private func writeOut(_ data: UnsafeRawBufferPointer) throws {
         switch sink {
         case .memory: break
-        case .file(let descriptor, let path): try Files.writeAll(data, to: descriptor, path)
+        case .file(let file): try file.descriptor.write(data)
         case .part(let part): try Files.writeAll(data, to: part.file.descriptor, part.file.path)
         case .unnamed(let file): try file.append(data)
         }
@@ -120,8 +119,7 @@ package final class BodySpool {
         if let resumable, let part = place.resume?.begin(resumable.request.resumeIdentity, resumable.note) {
             sink = .part(part)
         } else {
-            let path = try place.makePath()
-            sink = .file(descriptor: try Files.create(path), path: path)
+            sink = .file(try CreatedFile(place.makePath()))
         }
         try bytes.withUnsafeBytes { try writeOut($0) }
         bytes = []
@@ -149,11 +147,9 @@ package final class BodySpool {
         case .memory: break
         case .part(let part): try copy(part.file.descriptor, part.file.path)
         case .unnamed(let file): try copy(file.descriptor, file.path)
-        case .file(_, let path):
-            let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-            guard descriptor >= 0 else { throw SystemError(errno, "open", path) }
-            defer { close(descriptor) }
-            try copy(descriptor, path)
+        case .file(let file):
+            let again = try Descriptor(reading: file.descriptor.path)
+            try copy(again.number, again.path)
         }
     }
 
@@ -177,10 +173,9 @@ package final class BodySpool {
         switch sink {
         case .memory: return DownloadedBody(.memory(bytes), in: place.memory)
         case .unnamed(let file): return DownloadedBody(.unnamed(file, count: count))
-        case .file(let descriptor, let path):
-            close(descriptor)
+        case .file(let file):
             sink = .memory
-            return body(at: path)
+            return body(at: file.descriptor.path)
         case .part(let part):
             let path: String
             do {

@@ -56,13 +56,7 @@ package final class DownloadedBody: Sendable {
         switch storage {
         case .memory(let bytes): bytes
         case .file(let path, _): try Files.read(path, followsLinks: false)
-        case .unnamed(let file, let count):
-            try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-                try Files.forEachPiece(of: file.descriptor, count, file.path) { piece in
-                    _ = UnsafeMutableBufferPointer(rebasing: buffer[filled...]).initialize(fromContentsOf: piece)
-                    filled += piece.count
-                }
-            }
+        case .unnamed(let file, let count): try file.bytes(in: 0..<count)
         }
     }
 
@@ -71,10 +65,8 @@ package final class DownloadedBody: Sendable {
         switch storage {
         case .memory(let bytes): try bytes.withUnsafeBytes(body)
         case .file(let path, _):
-            let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-            guard descriptor >= 0 else { throw SystemError(errno, "open", path) }
-            defer { close(descriptor) }
-            try Files.forEachPiece(of: descriptor, count, path, body)
+            let file = try Descriptor(reading: path)
+            try Files.forEachPiece(of: file.number, count, path, body)
         case .unnamed(let file, let count): try Files.forEachPiece(of: file.descriptor, count, file.path, body)
         }
     }

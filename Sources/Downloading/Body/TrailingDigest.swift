@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -31,12 +30,10 @@ package final class TrailingDigest: Sendable {
         var result: Digest?
 
         /// Reads and hashes the next bytes. Returns `true` when there may be more before `limit`.
-        mutating func advance(_ descriptor: Int32, limit: Int) -> Bool {
+        mutating func advance(_ file: borrowing Descriptor, limit: Int) -> Bool {
             guard !isBroken, count < limit else { return false }
-            return withUnsafeTemporaryAllocation(byteCount: windowSize, alignment: 64) { buffer in
-                let got = pread(descriptor, buffer.baseAddress, min(windowSize, limit - count), off_t(count))
-                if got < 0, errno == EINTR { return true }
-                guard got > 0 else {
+            return withUnsafeTemporaryAllocation(byteCount: min(windowSize, limit - count), alignment: 64) { buffer in
+                guard let got = try? file.read(into: buffer, at: count), got > 0 else {
                     isBroken = true
                     return false
                 }
@@ -55,7 +52,7 @@ package final class TrailingDigest: Sendable {
         }
     }
 
-    private let descriptor: Int32
+    private let file: Descriptor
     private let progress: Mutex<Progress>
     /// The stamp of the file at the end of writing.
     private let sealed = Mutex<FileStamp?>(nil)
@@ -70,12 +67,10 @@ package final class TrailingDigest: Sendable {
     ///
     /// - Parameter observer: Receives the same bytes.
     init?(of path: String, observer: (any ByteObserver)? = nil) {
+        guard let file = try? Descriptor(reading: path) else { return nil }
+        self.file = file
         progress = Mutex(Progress(observer: observer))
-        descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        if descriptor < 0 { return nil }
     }
-
-    deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Records the number of bytes written. Does not block.
     func wrote(_ count: Int) {
@@ -85,7 +80,7 @@ package final class TrailingDigest: Sendable {
 
     /// Records the end of writing. Does not block.
     func seal() {
-        let stamp = FileStamp(descriptor: descriptor)
+        let stamp = file.stamp
         sealed.withLock { $0 = stamp }
     }
 
@@ -95,7 +90,7 @@ package final class TrailingDigest: Sendable {
         guard let seal = sealed.withLock(\.self), let stamp, stamp.matches(seal) else { return nil }
         while advance(to: seal.size) {}
         let result = progress.withLock { $0.finish(at: seal.size) }
-        return FileStamp(descriptor: descriptor)?.matches(seal) == true ? result : nil
+        return file.stamp?.matches(seal) == true ? result : nil
     }
 
     /// The observer after it has received everything written so far. May wait for the disk.
@@ -108,7 +103,7 @@ package final class TrailingDigest: Sendable {
     private func advance(to limit: Int) -> Bool {
         progress.withLock { progress in
             defer { hashed.store(progress.count, ordering: .relaxed) }
-            return progress.advance(descriptor, limit: limit)
+            return progress.advance(file, limit: limit)
         }
     }
 

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import HTTPSemantics
 internal import Platform
 internal import Synchronization
@@ -23,10 +22,9 @@ final class CookieFile: Sendable {
     func value(for url: WebURL, now: Int) -> String? {
         let cookies = state.withLock { state in
             // The path may be a symbolic link.
-            let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-            guard descriptor >= 0 else { return [Cookie]() }
-            defer { close(descriptor) }
-            guard let stamp = FileStamp(descriptor: descriptor) else { return [] }
+            guard let file = try? Descriptor(reading: path, followsLinks: true), let stamp = file.stamp else {
+                return [Cookie]()
+            }
             if state.stamp != stamp {
                 let bytes = (try? Files.read(path, followsLinks: true)) ?? []
                 state = State(stamp: stamp, cookies: Cookie.parse(bytes))

@@ -38,11 +38,7 @@ package struct TransportSettings: Sendable {
     var netrc: String?
     /// The netrc file if it is a regular file: with a pipe libcurl would wait forever for a writer, and all transfers
     /// with it.
-    var netrcFile: String? {
-        guard let netrc else { return nil }
-        var status = stat()
-        return stat(netrc, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? netrc : nil
-    }
+    var netrcFile: String? { netrc.flatMap { FileStamp(following: $0) == nil ? nil : $0 } }
     /// The classification of addresses. Tests replace it, because they have no public address to serve from.
     package var classify: @Sendable (IPAddress) -> AddressClass = { AddressClass($0) }
     /// Host names with their addresses in the form of `CURLOPT_RESOLVE`, for tests.

@@ -7,14 +7,9 @@ final class RenderFiles {
     /// The request without the outputs whose file could not be created.
     let request: RenderRequest
     private let source: Descriptor
-    private var files: [OutputFile] = []
+    private var files: [CreatedFile] = []
     /// The failures of outputs whose file could not be created, by their place.
     private var failures: [Int: RenderFailure] = [:]
-
-    private final class OutputFile {
-        let descriptor: Descriptor
-        init(creating path: String) throws(SystemError) { descriptor = try Descriptor(creating: path) }
-    }
 
     /// Opens the source and creates the files of the outputs.
     ///
@@ -28,7 +23,7 @@ final class RenderFiles {
         guard source.stamp != nil else { throw RenderFailure(.fileFailed, "The source is not a regular file.") }
         for (place, output) in whole.outputs.enumerated() {
             do throws(SystemError) {
-                if output.rule != .nothing { files.append(try OutputFile(creating: output.path)) }
+                if output.rule != .nothing { files.append(try CreatedFile(output.path)) }
                 possible.outputs.append(output)
             } catch {
                 failures[place] = RenderFailure(.fileFailed, "The result cannot be written: \(Self.clause(error)).")
