@@ -137,7 +137,7 @@ public final class ImageDownloader: Sendable {
     }
 
     /// Sets the receiver of a report about every ended transfer. It is called from any thread. `nil`: none.
-    public func onFinish(_ receiver: (@Sendable (DownloadReport) -> Void)?) { transport.onFinish(receiver) }
+    public func onFinish(_ receiver: (@Sendable (DownloadReport) -> Void)?) { transport.ended.set(receiver) }
 
     /// The numbers of running downloads, of those among them whose servers are silent, and of waiting downloads.
     public var load: (running: Int, stalled: Int, waiting: Int) { scheduler.load }

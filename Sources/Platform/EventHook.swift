@@ -1,17 +1,19 @@
 internal import Synchronization
 
 /// Passes events to the current receiver. Callable from any thread.
-final class EventHook<Event: Sendable>: Sendable {
+package final class EventHook<Event: Sendable>: Sendable {
     /// A wrapper around the closure: a bare closure in a mutex is wrapped again at every access.
     private struct Receiver: Sendable { let call: @Sendable (Event) -> Void }
 
     private let receiver = Mutex<Receiver?>(nil)
 
+    package init() {}
+
     /// Sets the receiver; `nil` removes it.
-    func set(_ receiver: (@Sendable (Event) -> Void)?) {
+    package func set(_ receiver: (@Sendable (Event) -> Void)?) {
         self.receiver.withLock { $0 = receiver.map(Receiver.init) }
     }
 
     /// Calls the receiver, outside the lock.
-    func report(_ event: Event) { receiver.withLock { $0 }?.call(event) }
+    package func report(_ event: Event) { receiver.withLock { $0 }?.call(event) }
 }

@@ -113,7 +113,7 @@ struct Exchange: Sendable {
         summary.seconds = Double(monotonicNanoseconds() - started) / 1e9
         summary.error = error as? ImageError
         summary.isCancelled = error is CancellationError
-        transport.report(summary)
+        transport.ended.report(summary)
     }
 
     private mutating func firstRequest() async throws -> HTTPRequest {

@@ -33,22 +33,13 @@ package final class CurlTransport: Sendable {
     package let spool: SpoolPlace
     private let names: ResolvedNames
     private let state = Mutex(State())
-    private let receiver = Mutex<Receiver?>(nil)
-
-    /// In a value of its own: a bare closure in a mutex is wrapped once more at every access.
-    private struct Receiver: Sendable { let report: @Sendable (DownloadReport) -> Void }
+    /// Receives a report about every ended download.
+    let ended = EventHook<DownloadReport>()
 
     /// - Parameter spool: The place for bodies too large for memory.
     init(_ settings: TransportSettings, spool: SpoolPlace) {
         (self.settings, self.spool, names) = (settings, spool, ResolvedNames(spool.names))
     }
-
-    /// Sets the receiver of a report about every ended download.
-    func onFinish(_ report: (@Sendable (DownloadReport) -> Void)?) {
-        receiver.withLock { $0 = report.map(Receiver.init) }
-    }
-
-    func report(_ report: DownloadReport) { receiver.withLock { $0 }?.report(report) }
 
     /// Sends a request and waits for its outcome. Cancelling the task drops its connection.
     func perform(_ prepared: PreparedRequest) async throws -> HTTPOutcome {

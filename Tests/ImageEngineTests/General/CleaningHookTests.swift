@@ -3,6 +3,7 @@ import Testing
 
 @testable import Caching
 @testable import ImageEngine
+@testable import Platform
 
 @Suite struct CleaningHookTests {
     @Test func everyOneOfManyReportsReachesTheReceiver() {
