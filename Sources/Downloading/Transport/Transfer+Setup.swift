@@ -152,7 +152,11 @@ extension Transfer {
         let place = login == nil ? proxy : proxy.map(ProxyTable.withoutCredentials)
         set(CURLOPT_PROXY, place ?? "")
         set(CURLOPT_NOPROXY, "")
-        if let proxy, proxy.asciiLowercased.hasPrefix("https://") { configureProxyTLS(proxy) }
+        if let proxy, proxy.asciiLowercased.hasPrefix("https://") {
+            configureTLS(
+                to: ProxyTable.host(of: proxy), CURLOPT_PROXY_SSLVERSION, CURLOPT_PROXY_CAINFO,
+                verifies: [CURLOPT_PROXY_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYHOST])
+        }
         if let answer = prepared.sent.digestAnswer(to: proxy, use: prepared.uses.proxy, own: Self.digestPart) {
             proxyHeaderList = hc_list_append(nil, "Proxy-Authorization: \(answer)")
             if let proxyHeaderList { hc_set_list(easy, CURLOPT_PROXYHEADER, proxyHeaderList) }
@@ -165,32 +169,25 @@ extension Transfer {
         }
     }
 
-    private func configureProxyTLS(_ proxy: String) {
-        shared.countInput(easy)
-        hc_set_long(easy, CURLOPT_PROXY_SSLVERSION, Self.oldestTLS)
-        if let file = settings.tls.caFile { set(CURLOPT_PROXY_CAINFO, file) }
-        let host = ProxyTable.host(of: proxy)
-        if settings.tls.trustedHosts.contains(where: { HostPattern.matches(host, $0) }) {
-            hc_set_long(easy, CURLOPT_PROXY_SSL_VERIFYPEER, 0)
-            hc_set_long(easy, CURLOPT_PROXY_SSL_VERIFYHOST, 0)
-        }
-    }
-
-    /// CURL_SSLVERSION_TLSv1_2, whatever the default of libcurl and OpenSSL.
-    private static let oldestTLS = 6
-
     private func configureTLS() {
-        let tls = settings.tls
-        shared.countInput(easy)
-        hc_set_long(easy, CURLOPT_SSLVERSION, Self.oldestTLS)
-        if let file = tls.caFile { set(CURLOPT_CAINFO, file) }
+        configureTLS(
+            to: prepared.sent.url.host, CURLOPT_SSLVERSION, CURLOPT_CAINFO,
+            verifies: [CURLOPT_SSL_VERIFYPEER, CURLOPT_SSL_VERIFYHOST])
         if let certificate = settings.certificate(for: prepared.sent) {
             set(CURLOPT_SSLCERT, certificate.file)
             set(CURLOPT_SSLKEY, certificate.key ?? certificate.file)
         }
-        if tls.trustedHosts.contains(where: { HostPattern.matches(prepared.sent.url.host, $0) }) {
-            hc_set_long(easy, CURLOPT_SSL_VERIFYPEER, 0)
-            hc_set_long(easy, CURLOPT_SSL_VERIFYHOST, 0)
-        }
+    }
+
+    /// Sets the options of TLS to a server or a proxy.
+    private func configureTLS(
+        to host: String, _ version: CURLoption, _ authorities: CURLoption, verifies: [CURLoption]
+    ) {
+        shared.countInput(easy)
+        // CURL_SSLVERSION_TLSv1_2, whatever the default of libcurl and OpenSSL.
+        hc_set_long(easy, version, 6)
+        if let file = settings.tls.caFile { set(authorities, file) }
+        guard settings.tls.trustedHosts.contains(where: { HostPattern.matches(host, $0) }) else { return }
+        for option in verifies { hc_set_long(easy, option, 0) }
     }
 }
