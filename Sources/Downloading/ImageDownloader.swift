@@ -212,10 +212,7 @@ public final class ImageDownloader: Sendable {
         guard let web = try? WebURL(url), let outgoing = try? rules.rewritten(HTTPRequest(web, RequestContent())) else {
             return false
         }
-        let (settings, host) = (transport.settings, outgoing.url.host)
-        guard settings.policy.refusal(scheme: outgoing.url.scheme) == nil, settings.policy.refusal(host: host) == nil
-        else { return false }
-        return IPAddress(host).map { settings.policy.refusal(settings.classify($0), after: nil) == nil } ?? true
+        return transport.settings.refusal(of: outgoing.url) == nil
     }
 
     /// The header fields that are added to a request for `url` whose options do not name them, by lower-case names: those

@@ -128,7 +128,12 @@ struct Exchange: Sendable {
     }
 
     private mutating func prepared(_ outgoing: HTTPRequest) throws(ImageError) -> PreparedRequest {
-        try check(outgoing)
+        // A forbidden host is rejected before its name is resolved. A proxy connects on this side's behalf, so of addresses only
+        // a literal one can be checked.
+        let isProxied = transport.settings.proxies.proxy(for: outgoing.url) != nil
+        if let refusal = transport.settings.refusal(of: outgoing.url, after: mostPublic, judgesAddress: isProxied) {
+            throw refusal
+        }
         if !hasLoadedPart, request.canResume {
             part = transport.spool.resume?.part(of: request.resumeIdentity)
         }
@@ -186,22 +191,6 @@ struct Exchange: Sendable {
         (download.route, download.delay, download.addedFields) = (route, delay / 1_000_000_000, addedFields)
         download.login = logins.isEmpty ? nil : logins.joined(separator: "\n")
         return download
-    }
-
-    /// Rejects a forbidden host before its name is resolved.
-    private func check(_ outgoing: HTTPRequest) throws(ImageError) {
-        let policy = transport.settings.policy
-        if let reason = policy.refusal(scheme: outgoing.url.scheme) {
-            throw .invalidURL(outgoing.url.text, reason: reason)
-        }
-        if let reason = policy.refusal(host: outgoing.url.host) {
-            throw .forbiddenAddress(url: outgoing.url.text, reason: reason)
-        }
-        // A proxy connects on this side's behalf, so only a literal address can be checked here.
-        guard transport.settings.proxies.proxy(for: outgoing.url) != nil, let address = IPAddress(outgoing.url.host),
-            let reason = policy.refusal(transport.settings.classify(address), after: mostPublic)
-        else { return }
-        throw .forbiddenAddress(url: outgoing.url.text, reason: reason)
     }
 
     private mutating func record(_ outcome: HTTPOutcome, _ prepared: PreparedRequest) {

@@ -1,6 +1,7 @@
 internal import CCurl
 internal import Glibc
-internal import HTTPSemantics
+package import HTTPSemantics
+package import ImageErrors
 internal import Platform
 
 /// The trusted authorities of TLS and the own certificate.
@@ -50,6 +51,22 @@ package struct TransportSettings: Sendable {
     var idleSpan = 60_000_000_000
     /// Creates libcurl's multi handle. `nil`: out of memory, which tests simulate.
     var makeMulti: @Sendable () -> UnsafeMutableRawPointer? = { hc_multi_init() }
+}
+
+extension TransportSettings {
+    /// The error for a URL that the policy refuses, as far as that is known without the network. `nil`: it does not.
+    ///
+    /// - Parameters:
+    ///   - origin: The most public address that led here by a redirect. `nil`: none.
+    ///   - judgesAddress: `true` when an address that is the host counts.
+    package func refusal(
+        of url: WebURL, after origin: AddressClass? = nil, judgesAddress: Bool = true
+    ) -> ImageError? {
+        if let reason = policy.refusal(scheme: url.scheme) { return .invalidURL(url.text, reason: reason) }
+        let address = judgesAddress ? IPAddress(url.host).map(classify) : nil
+        let reason = policy.refusal(host: url.host) ?? address.flatMap { policy.refusal($0, after: origin) }
+        return reason.map { .forbiddenAddress(url: url.text, reason: $0) }
+    }
 }
 
 /// Credentials that the configuration adds to a request, and marks that distinguish one set of them from another. A

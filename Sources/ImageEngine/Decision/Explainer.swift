@@ -237,16 +237,7 @@ struct Explainer: Sendable {
             }
             (told.usesNetwork, told.url) = (true, hop.url.text)
             if options.asksToModify { told.reasons.append("The client is asked first, and may change the request.") }
-            let policy = engine.configuration.downloader.policy
-            if let reason = policy.refusal(scheme: hop.url.scheme) {
-                throw ImageError.invalidURL(hop.url.text, reason: reason)
-            }
-            let address = IPAddress(hop.url.host).flatMap {
-                policy.refusal(engine.downloader.transport.settings.classify($0), after: nil)
-            }
-            if let reason = policy.refusal(host: hop.url.host) ?? address {
-                throw ImageError.forbiddenAddress(url: hop.url.text, reason: reason)
-            }
+            if let refusal = engine.downloader.transport.settings.refusal(of: hop.url) { throw refusal }
             try ImageLoader(engine: engine).admit(request, CacheKey(resource.cacheKey), in: cache, options)
             if let proxy = engine.downloader.transport.settings.proxies.proxy(for: hop.url),
                 let host = URLOrigin.host(of: proxy)
