@@ -1,3 +1,5 @@
+internal import Platform
+
 /// The directives of a `Cache-Control` field, of a response or of a request, that concern a private cache (RFC 9111,
 /// 5.2; RFC 5861; RFC 8246).
 ///
@@ -66,7 +68,7 @@ package struct CacheControl: Sendable, Equatable {
 
     /// A number of seconds, clamped so that sums cannot overflow. `nil`: not a number.
     package static func seconds(_ text: String?) -> Int? {
-        guard let text, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard let text, !text.isEmpty, text.has(only: 0x30...0x39) else { return nil }
         return text.utf8.count > 18 ? HTTPFreshness.longest : min(Int(text) ?? 0, HTTPFreshness.longest)
     }
 

@@ -57,7 +57,7 @@ package enum HTTPDate {
     /// The number of seconds to wait that a `Retry-After` field means at `now` (RFC 9110, 10.2.3). At most a billion,
     /// because the number is reported to the client.
     package static func delay(_ text: String, now: Int) -> Double? {
-        let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        let isNumber = !text.isEmpty && text.has(only: 0x30...0x39)
         let delay = isNumber ? Double(text) ?? 0 : seconds(text).map { Double(max($0 - now, 0)) }
         return delay.map { min($0, 1e9) }
     }

@@ -60,13 +60,7 @@ extension WebURL {
 
     /// `true` for what stands for itself in a path (RFC 3986, 3.3), but not `%`.
     private static func isPlainInPath(_ byte: UInt8) -> Bool {
-        isLetter(byte | 0x20) && byte != 0x40 && byte != 0x60 || isDigit(byte)
-            || [
-                UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"),
-                UInt8(ascii: "="), UInt8(ascii: "&"), UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ":"),
-                UInt8(ascii: ";"), UInt8(ascii: "!"), UInt8(ascii: "*"), UInt8(ascii: "("), UInt8(ascii: ")"),
-                UInt8(ascii: "@"),
-            ].contains(byte)
+        isLetter(byte | 0x20) || isDigit(byte) || "/-._~=&+,:;!*()@".utf8.contains(byte)
     }
 
     /// `true` for a name whose last label begins with a letter, and for four numbers as they are written.
