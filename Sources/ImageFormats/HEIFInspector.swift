@@ -26,12 +26,15 @@ struct HEIFInspector<Bytes: ByteSource>: ContainerInspector {
         (found.width, found.height, found.frameCount) = (size.width, size.height, frames)
         guard let item, let links, let wanted else { return }
         transform(by: wanted.compactMap { list.property($0) })
-        let own = [item] + references("dimg", from: item, in: parts.first("iref")).prefix(1)
+        let tiles = references("dimg", in: parts.first("iref")).first { $0.from == item }?.to ?? []
+        let own = [item] + tiles.prefix(1)
         found.isLimitedGray = isLimitedGray(
             own.map { propertyNumbers(of: $0, in: links).compactMap { list.property($0) } },
             data: parts.first("iloc").flatMap { place(of: own[own.count - 1], in: $0) })
-        found.hasAlpha = auxiliaries(of: item, in: parts.first("iref")).contains { other in
-            propertyNumbers(of: other, in: links).contains { list.property($0).map { isAlpha($0) } ?? false }
+        // Some dozens at most.
+        let auxiliaries = references("auxl", in: parts.first("iref")).prefix(64).filter { $0.to.contains(item) }
+        found.hasAlpha = auxiliaries.contains { other in
+            propertyNumbers(of: other.from, in: links).contains { list.property($0).map { isAlpha($0) } ?? false }
         }
     }
 
@@ -182,29 +185,16 @@ struct HEIFInspector<Bytes: ByteSource>: ContainerInspector {
         return side > 0 ? side : nil
     }
 
-    /// The items that an item refers to by references of a type, some dozens at most (ISO/IEC 14496-12, section 8.11.12).
-    private mutating func references(_ type: FourCC, from item: Int, in references: Box?) -> [Int] {
+    /// The references of a type, each of one item to others, some dozens at most (ISO/IEC 14496-12, section 8.11.12).
+    private mutating func references(_ type: FourCC, in references: Box?) -> [(from: Int, to: [Int])] {
         guard let references, let list = try? boxes(from: references.body + 4, to: references.end) else { return [] }
         let isLong = bytes.byte(at: references.body) != 0
         let width = isLong ? 4 : 2
-        for box in list where box.name == type && number(at: box.body, isLong: isLong) == item {
+        return list.filter { $0.name == type }.map { box in
             let start = box.body + width + 2
-            let count = min(bytes.big16(at: box.body + width), (box.end - start) / width, 64)
-            return (0..<max(count, 0)).map { number(at: start + $0 * width, isLong: isLong) }
-        }
-        return []
-    }
-
-    /// The items that are auxiliary to an item, some dozens at most (ISO/IEC 14496-12, section 8.11.12).
-    private mutating func auxiliaries(of item: Int, in references: Box?) -> [Int] {
-        guard let references, let list = try? boxes(from: references.body + 4, to: references.end) else { return [] }
-        let isLong = bytes.byte(at: references.body) != 0
-        let width = isLong ? 4 : 2
-        return list.filter { $0.name == "auxl" }.prefix(64).compactMap { box in
-            let start = box.body + width + 2
-            let count = min(bytes.big16(at: box.body + width), (box.end - start) / width)
-            let isOfItem = (0..<max(count, 0)).contains { number(at: start + $0 * width, isLong: isLong) == item }
-            return isOfItem ? number(at: box.body, isLong: isLong) : nil
+            let count = max(min(bytes.big16(at: box.body + width), (box.end - start) / width, 64), 0)
+            let others = (0..<count).map { number(at: start + $0 * width, isLong: isLong) }
+            return (number(at: box.body, isLong: isLong), others)
         }
     }
 
