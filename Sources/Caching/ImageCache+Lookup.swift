@@ -2,21 +2,22 @@ public import ImageErrors
 
 /// Finding images in the tiers.
 extension ImageCache {
-    /// The image for `key`: from memory, else from disk, whence it is promoted; that counts as a use.
+    /// The image for `key`: from memory, else from disk, whence it is promoted; that counts as a use. Waits.
+    ///
+    /// - Parameter patience: The longest wait in seconds for another process that holds the index; the usual one when `nil`.
+    public func hit(
+        for key: CacheKey, options: StorageOptions, patience: Double? = nil
+    ) throws(ImageError) -> Hit? {
+        try look(for: key, options: options, burst: 0, mayWait: true, patience: patience)?.map { used($0, options) }
+    }
+
+    /// The image for `key` as it is found, until ``used(_:_:)`` says that it is answered: `nil` when the cache cannot tell at
+    /// once, `nil` inside when it has no image.
     ///
     /// - Parameters:
     ///   - burst: An observation of the file that was made under the same number is not repeated; 0 always looks.
     ///   - mayWait: `true` when index and folder may be put right when they do not agree. Otherwise that is a miss.
     ///   - patience: The longest wait in seconds for another process that holds the index; the usual one when `nil`.
-    public func hit(
-        for key: CacheKey, options: StorageOptions, burst: UInt64, mayWait: Bool, patience: Double? = nil
-    ) throws(ImageError) -> Hit? {
-        try look(for: key, options: options, burst: burst, mayWait: mayWait, patience: patience)?
-            .map { used($0, options) }
-    }
-
-    /// The image for `key` as it is found, until ``used(_:_:)`` says that it is answered: `nil` when the cache cannot tell at
-    /// once, `nil` inside when it has no image.
     package func look(
         for key: CacheKey, options: StorageOptions, burst: UInt64, mayWait: Bool, patience: Double? = nil
     ) throws(ImageError) -> Hit?? {

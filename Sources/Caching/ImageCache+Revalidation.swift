@@ -45,7 +45,7 @@ extension ImageCache {
     package func candidate(
         for key: CacheKey, options: StorageOptions, evenExpired: Bool, patience: Double
     ) throws(ImageError) -> Candidate? {
-        if let hit = try hit(for: key, options: options, burst: 0, mayWait: true, patience: patience) {
+        if let hit = try hit(for: key, options: options, patience: patience) {
             guard hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh else {
                 return Candidate(hit: hit)
             }

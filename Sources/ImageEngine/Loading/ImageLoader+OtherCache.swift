@@ -14,9 +14,8 @@ extension ImageLoader {
         // Errors of the other cache are ignored, because the image can still be loaded from its source.
         let found = try await engine.pool.run {
             [engine, looking] () -> (hit: ImageCache.Hit, content: DiskStorage.Content)? in
-            let hits = keys.lazy.compactMap { key in
-                try? original.hit(
-                    for: key, options: looking.storage, burst: 0, mayWait: true, patience: options.patience)
+            let hits = keys.lazy.compactMap {
+                try? original.hit(for: $0, options: looking.storage, patience: options.patience)
             }
             let found = hits.first {
                 !$0.record.isLocalFile && engine.lookup.answers($0, to: resource, in: original, options)

@@ -248,7 +248,7 @@ public final class ImagePrefetcher: Sendable {
         }
         guard let key = usable else { return false }
         guard options.caller.alsoPrefetchToMemory, !cache.holdsBytes(key),
-            let hit = try cache.hit(for: key, options: options.storage, burst: 0, mayWait: true)
+            let hit = try cache.hit(for: key, options: options.storage)
         else { return true }
         _ = try cache.loadBytes(of: hit.record, options: options.storage)
         return true

@@ -47,10 +47,8 @@ extension VariantMaker {
                 guard let known = try cache.knownHit(for: key)?.record, isWanted(known),
                     let format = VariantSource.exactlyMade(known), let mark = VariantSource.mark(of: known),
                     prefix.serves(known.header),
-                    let hit = try cache.hit(
-                        for: key, options: looking.storage, burst: 0, mayWait: true, patience: options.patience),
-                    isWanted(hit.record),
-                    VariantSource.mark(of: hit.record) == mark,
+                    let hit = try cache.hit(for: key, options: looking.storage, patience: options.patience),
+                    isWanted(hit.record), VariantSource.mark(of: hit.record) == mark,
                     // An unreadable intermediate is skipped, because the original remains.
                     var found = try? Original(
                         ImageResult(hit, in: cache, looking), in: cache, looking, mark: mark, spool: engine.spool)

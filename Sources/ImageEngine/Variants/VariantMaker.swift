@@ -28,10 +28,9 @@ struct VariantMaker: Sendable {
         looking.lookup.verifyDecode = nil
         return try await engine.pool.runIfWanted { [engine, looking] in
             for key in keys {
-                guard
-                    let hit = try cache.hit(
-                        for: key, options: looking.storage, burst: 0, mayWait: true, patience: options.patience)
-                else { continue }
+                guard let hit = try cache.hit(for: key, options: looking.storage, patience: options.patience) else {
+                    continue
+                }
                 if let original {
                     if VariantSource.mark(of: hit.record) != original.mark { continue }
                 } else if try !engine.lookup.isUsable(hit.record, of: request.resource, in: cache, options) {

@@ -40,7 +40,7 @@ import Testing
     }
 
     private func width(in engine: TestEngine, key: String = "k") throws -> Int? {
-        try engine.cache.hit(for: CacheKey(key), options: StorageOptions(), burst: 0, mayWait: true)?.record.header
+        try engine.cache.hit(for: CacheKey(key), options: StorageOptions())?.record.header
             .width
     }
 

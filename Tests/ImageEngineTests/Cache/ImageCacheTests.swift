@@ -34,7 +34,8 @@ import Testing
     }
 
     private func hit(burst: UInt64 = 0, _ change: (inout ImageOptions) -> Void = { _ in }) throws -> ImageCache.Hit? {
-        try cache.hit(for: key, options: ImageOptions(change).storage, burst: burst, mayWait: true)
+        let options = ImageOptions(change).storage
+        return try cache.look(for: key, options: options, burst: burst, mayWait: true)?.map { cache.used($0, options) }
     }
 
     @Test func imageIsFoundInNoneThenDiskThenMemory() throws {
@@ -217,7 +218,7 @@ import Testing
         let small = try TestEngine { $0.defaults.memory.costLimit = 2000 }
         let large = hollowPNG(width: 9, count: 5000)
         try store(large, in: small.cache, keepsBytes: true)
-        let hit = try #require(try small.cache.hit(for: key, options: StorageOptions(), burst: 0, mayWait: true))
+        let hit = try #require(try small.cache.hit(for: key, options: StorageOptions()))
         #expect(hit.cacheType == .memory && hit.bytes == nil)
         #expect(try small.cache.loadBytes(of: hit.record, options: StorageOptions()).bytes == large)
     }
@@ -227,8 +228,7 @@ import Testing
         let small = try TestEngine { ($0.defaults.memory.costLimit, $0.defaults.memory.preferredCost) = (4000, 1000) }
         func find(_ key: CacheKey) throws -> ImageCache.Hit? {
             try small.cache.hit(
-                for: key, options: ImageOptions { $0.storage.fromMemoryCacheOrRefresh = true }.storage, burst: 0,
-                mayWait: true)
+                for: key, options: ImageOptions { $0.storage.fromMemoryCacheOrRefresh = true }.storage)
         }
         try store(picture, in: small.cache, keepsBytes: true)
         var answer = try find(key)

@@ -87,8 +87,7 @@ import Testing
         try await store { $0.storage.diskCacheExpiration = .seconds(100) }
         engine.clock.advance(seconds: 60)
         let hit = try engine.cache.hit(
-            for: key, options: ImageOptions { $0.storage.diskCacheAccessExtendingExpiration = asked }.storage, burst: 0,
-            mayWait: true)
+            for: key, options: ImageOptions { $0.storage.diskCacheAccessExtendingExpiration = asked }.storage)
         #expect(hit != nil)
         engine.cache.disk.flushTouches()
         _ = engine.cache.clearMemory()
@@ -102,20 +101,20 @@ import Testing
         try await store { $0.storage.memoryCacheExpiration = .seconds(100) }
         engine.clock.advance(seconds: 60)
         #expect(
-            try engine.cache.hit(for: key, options: StorageOptions(), burst: 0, mayWait: true)?.cacheType == .memory)
+            try engine.cache.hit(for: key, options: StorageOptions())?.cacheType == .memory)
         engine.clock.advance(seconds: 60)
-        #expect(try engine.cache.hit(for: key, options: StorageOptions(), burst: 0, mayWait: true)?.cacheType == .disk)
+        #expect(try engine.cache.hit(for: key, options: StorageOptions())?.cacheType == .disk)
     }
 
     @Test func anImageIsKeptOutOfMemoryWhenItsOptionsSaySo() async throws {
         let unwanted = ImageOptions { $0.storage.keepsInMemory = false }
         try await store { $0.storage.keepsInMemory = false }
         #expect(engine.cache.memory.totals.count == 0)
-        #expect(try engine.cache.hit(for: key, options: unwanted.storage, burst: 0, mayWait: true)?.cacheType == .disk)
+        #expect(try engine.cache.hit(for: key, options: unwanted.storage)?.cacheType == .disk)
         #expect(engine.cache.memory.totals.count == 0)
-        _ = try engine.cache.hit(for: key, options: StorageOptions(), burst: 0, mayWait: true)
+        _ = try engine.cache.hit(for: key, options: StorageOptions())
         #expect(
-            try engine.cache.hit(for: key, options: unwanted.storage, burst: 0, mayWait: true)?.cacheType == .memory)
+            try engine.cache.hit(for: key, options: unwanted.storage)?.cacheType == .memory)
         #expect(engine.cache.memory.totals.count == 1, "what is there is left alone")
         try await store(hollowPNG(width: 8)) { $0.storage.keepsInMemory = false }
         #expect(engine.cache.memory.totals.count == 0, "but the old image does not outlive the new one")
