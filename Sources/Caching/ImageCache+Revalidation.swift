@@ -6,7 +6,7 @@ internal import Platform
 extension ImageCache {
     /// An image that was found, and the time since its expiry.
     package struct Candidate: Sendable {
-        package let hit: Hit
+        package var hit: Hit
         /// The seconds since its time on disk was over; `nil` while it is not.
         package var expiredFor: Int?
 

@@ -160,9 +160,8 @@ struct RequestPipeline: Sendable {
             guard var found else { return nil }
             if policy.usesExpired, !found.entry.isForeign, !policy.decision(for: found.entry).isFreshAnswer {
                 // Another process may have revalidated it.
-                found.candidate = ImageCache.Candidate(
-                    hit: cache.renewed(found.candidate.hit, options: options.storage, patience: options.patience),
-                    expiredFor: found.candidate.expiredFor)
+                found.candidate.hit = cache.renewed(
+                    found.candidate.hit, options: options.storage, patience: options.patience)
                 found.entry = engine.lookup.entry(
                     of: found.candidate, as: outgoing, in: cache, policy, isForeign: false,
                     isIntegral: found.entry.isIntegral)

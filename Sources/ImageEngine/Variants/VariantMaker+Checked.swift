@@ -62,12 +62,11 @@ extension VariantMaker {
             for original in originals where try cache.disk.recordEvenExpired(original) != nil { return nil }
             for key in engine.lookup.madeKeys(resource, options) {
                 guard
-                    let found = try cache.candidate(
+                    var found = try cache.candidate(
                         for: key, options: options.storage, evenExpired: true, patience: options.patience)
                 else { continue }
-                return ImageCache.Candidate(
-                    hit: cache.renewed(found.hit, options: options.storage, patience: options.patience),
-                    expiredFor: found.expiredFor)
+                found.hit = cache.renewed(found.hit, options: options.storage, patience: options.patience)
+                return found
             }
             return nil
         }
