@@ -45,7 +45,7 @@ extension VariantMaker {
             let keys = engine.lookup.keys(resource, options)
             for (prefix, key) in prefixes.flatMap({ prefix in keys.map { (prefix, prefix.recipe.cacheKey($0)) } }) {
                 guard let known = try cache.knownHit(for: key)?.record, isWanted(known),
-                    let format = VariantSource.exactlyMade(known), let mark = VariantSource.mark(of: known),
+                    let format = known.origin.facts.exactSource, let mark = VariantSource.mark(of: known),
                     prefix.serves(known.header),
                     let hit = try cache.hit(for: key, options: looking.storage, patience: options.patience),
                     isWanted(hit.record), VariantSource.mark(of: hit.record) == mark,

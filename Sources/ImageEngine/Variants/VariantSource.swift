@@ -33,9 +33,6 @@ enum VariantSource {
         return made
     }
 
-    /// The format of the original, if the file of a processed image holds exactly what was made of that.
-    static func exactlyMade(_ record: ImageRecord) -> ImageFormat? { record.origin.facts.exactSource }
-
     /// The mark of what a processed image was made from; nil when it is not known.
     static func mark(of record: ImageRecord) -> String? { record.origin.facts.sourceMark }
 }
