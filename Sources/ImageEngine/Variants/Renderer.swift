@@ -58,7 +58,7 @@ struct Renderer: Sendable {
             guard (image.format == "rgba") == key.isRaw else {
                 throw CodecFailure.garbled(reason: "it made \(image.format)").imageError(source)
             }
-            return RenderedFile(file, image)
+            return RenderedFile(scratch: file, image: image)
         case .failed(let failure): throw failure.imageError(source)
         case nil: throw CodecFailure.garbled(reason: "no outcome").imageError(source)
         }

@@ -47,13 +47,8 @@ final class ScratchFile: Sendable {
 }
 
 /// A file that the worker has made, with its properties.
-final class RenderedFile: Sendable {
-    private let scratch: ScratchFile
+struct RenderedFile: Sendable {
+    let scratch: ScratchFile
     let image: RenderedImage
     var path: String { scratch.path }
-
-    init(_ scratch: ScratchFile, _ image: RenderedImage) {
-        self.scratch = scratch
-        self.image = image
-    }
 }
