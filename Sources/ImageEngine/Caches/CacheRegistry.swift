@@ -170,19 +170,6 @@ public final class CacheRegistry: Sendable {
         spool.resumeLimit.store(ResumeFolder.bytesLimit(beside: limit), ordering: .relaxed)
     }
 
-    /// Changes the settings of one cache, open or not, starting from the current ones.
-    ///
-    /// - Returns: The new settings.
-    /// - Throws: ``FolderInUse`` when the cache is open in another folder; nothing is changed then.
-    @discardableResult
-    public func configure(
-        _ name: String, _ change: (inout ImageCache.Configuration) -> Void
-    ) throws(FolderInUse) -> ImageCache.Configuration {
-        var settings = settings(of: name)
-        change(&settings)
-        return try configure(name, settings)
-    }
-
     /// Changes the settings of all caches: the named ones and the defaults of the others.
     ///
     /// - Throws: ``FolderInUse`` when a cache is open in another folder; nothing is changed then.

@@ -53,3 +53,15 @@ extension ImageManager {
     /// The number of images that are refreshed in the background.
     var refreshCount: Int { BackgroundRefresh(engine: services).count }
 }
+
+extension CacheRegistry {
+    /// Changes the settings of one cache, open or not, starting from the current ones.
+    @discardableResult
+    func configure(
+        _ name: String, _ change: (inout ImageCache.Configuration) -> Void
+    ) throws(FolderInUse) -> ImageCache.Configuration {
+        var settings = settings(of: name)
+        change(&settings)
+        return try configure(name, settings)
+    }
+}
