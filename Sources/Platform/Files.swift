@@ -71,9 +71,9 @@ package enum Files {
 
     /// The names in a folder; none where there is nothing.
     ///
-    /// - Throws: When the folder cannot be read, or something else is in its place; a link is not followed.
-    package static func names(in path: String) throws(SystemError) -> [String] {
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    /// - Throws: When the folder cannot be read, or something else is in its place, as a link that is not followed.
+    package static func names(in path: String, followsLinks: Bool = false) throws(SystemError) -> [String] {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | (followsLinks ? 0 : O_NOFOLLOW) | O_CLOEXEC)
         if descriptor < 0, errno == ENOENT { return [] }
         guard descriptor >= 0, let folder = fdopendir(descriptor) else {
             let failure = SystemError(errno, "read the folder", path)

@@ -203,22 +203,10 @@ public final class CacheRegistry: Sendable {
 
     /// The names of the folders in `root` that look like caches.
     private static func cacheFolders(in root: String) throws -> [String] {
-        guard let folder = opendir(root) else {
-            if errno == ENOENT { return [] }
-            throw SystemError(errno, "read the folder", root)
+        try Files.names(in: root, followsLinks: true).filter { name in
+            isName(name)
+                && ["CACHEDIR.TAG", "index.sqlite"].contains { access("\(root)/\(name)/\($0)", F_OK) == 0 }
         }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            guard isName(name) else { continue }
-            if ["CACHEDIR.TAG", "index.sqlite"].contains(where: { access("\(root)/\(name)/\($0)", F_OK) == 0 }) {
-                names.append(name)
-            }
-        }
-        return names
     }
 }
 
