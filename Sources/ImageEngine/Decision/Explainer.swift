@@ -141,13 +141,8 @@ struct Explainer: Sendable {
                 let record = try cache.disk.recordEvenExpired(original)
                 if tier != CacheType.none || record != nil { return false }
             }
-            let known = try cache.knownHit(for: key)?.record
-            guard let record = if let known { known } else { try cache.disk.recordEvenExpired(key) } else {
-                return false
-            }
-            let over =
-                known == nil ? record.expiryTime.map { HTTPFreshness.span(from: $0, to: cache.disk.clock.now) } : nil
-            let candidate = ImageCache.Candidate(hit: ImageCache.Hit(record: record), expiredFor: over)
+            guard let candidate = try known(key, in: cache, options) else { return false }
+            let record = candidate.hit.record
             let request = OutgoingRequest(url: resource.url, options: options)
             let entry = engine.lookup.entry(of: candidate, as: request, in: cache, policy)
             decision = policy.decision(for: entry)
