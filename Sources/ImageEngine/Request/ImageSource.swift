@@ -45,11 +45,6 @@ enum ImageSource: Sendable {
         }
     }
 
-    /// The scheme of a URL in lower case; empty when it has none.
-    static func scheme(of url: String) -> String {
-        url.utf8.firstIndex(of: UInt8(ascii: ":")).map { String(url[..<$0]).quicklyLowercased } ?? ""
-    }
-
     /// The path of a file URL (RFC 8089). Without a leading slash it is relative to the working directory.
     private static func path(_ rest: Substring, url: String) throws(ImageError) -> String {
         var path = rest

@@ -16,7 +16,7 @@ public struct Resource: Hashable, Sendable {
     /// The URL without its fragment, which is never sent and names no other image. What follows a `#` in a data URL is
     /// data.
     public static func withoutFragment(_ url: String) -> String {
-        guard url.has("#"), let end = url.utf8.firstIndex(of: UInt8(ascii: "#")), ImageSource.scheme(of: url) != "data"
+        guard url.has("#"), let end = url.utf8.firstIndex(of: UInt8(ascii: "#")), URLOrigin.scheme(of: url) != "data"
         else { return url }
         return String(url[..<end])
     }
@@ -41,6 +41,6 @@ public struct Resource: Hashable, Sendable {
     /// and so is a data URL that is its own key.
     var prefersCache: Bool {
         isOnNetwork || url.isEmpty
-            || ImageSource.scheme(of: url) == "data" && ExactText(url) != ExactText(cacheKey)
+            || URLOrigin.scheme(of: url) == "data" && ExactText(url) != ExactText(cacheKey)
     }
 }
