@@ -233,7 +233,7 @@ struct Explainer: Sendable {
             (told.usesNetwork, told.url) = (true, hop.url.text)
             if options.asksToModify { told.reasons.append("The client is asked first, and may change the request.") }
             if let refusal = engine.downloader.transport.settings.refusal(of: hop.url) { throw refusal }
-            try ImageLoader(engine: engine).admit(request, CacheKey(resource.cacheKey), in: cache, options)
+            try ImageLoader(engine: engine).admit(request, key: resource.cacheKey, in: cache, options)
             if let proxy = engine.downloader.transport.settings.proxies.proxy(for: hop.url),
                 let host = URLOrigin.host(of: proxy)
             {

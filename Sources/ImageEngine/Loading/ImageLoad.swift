@@ -58,7 +58,7 @@ struct ImageLoad: Sendable {
             request.resource, isOwn ? engine.scopes.ownKey(key, of: outgoing) : asked, in: request.cache, outgoing,
             needs: request.needs,
             storedCandidate: isFirst(source) ? storedCandidate : storedCandidate?.unasked, started: started)
-        try ImageLoader(engine: engine).admit(plan.request, plan.key, in: plan.cache, outgoing.options)
+        try ImageLoader(engine: engine).admit(plan.request, key: key, in: plan.cache, outgoing.options)
         return plan
     }
 }

@@ -25,9 +25,9 @@ struct ImageLoader: Sendable {
 
     /// Throws for a request that must not be sent: offline, or with a remembered failure.
     func admit(
-        _ request: DownloadRequest, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
+        _ request: DownloadRequest, key: String, in cache: ImageCache, _ options: ImageOptions
     ) throws(ImageError) {
-        if engine.lookup.isOffline(options) { throw .offline(key: key.key, url: request.url) }
+        if engine.lookup.isOffline(options) { throw .offline(key: key, url: request.url) }
         try engine.failures.check(request, in: cache, options)
     }
 

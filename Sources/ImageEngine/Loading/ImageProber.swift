@@ -24,42 +24,37 @@ struct ImageProber: Sendable {
     func probe(
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, caller: ImageCaller?
     ) async throws -> ProbedImage {
-        let options = cache.completed(options, timeout: engine.downloader.timeout)
-        let key = engine.lookup.ownKey(resource, options)
-        let caller = caller ?? ImageCaller(priority: CallPriority(options.caller.downloadPriority))
-        let now = engine.now
-        if !options.lookup.forceRefresh, let known = try await probeCached(resource, in: cache, options) {
-            return known
-        }
-        let url = resource.url
+        let request = ImageRequest(
+            resource, in: cache, options: cache.completed(options, timeout: engine.downloader.timeout), needs: [],
+            caller: caller)
+        let (options, url, now) = (request.options, resource.url, engine.now)
+        if !options.lookup.forceRefresh, let known = try await probeCached(request) { return known }
         if url.isEmpty { throw ImageError.notCached(key: resource.cacheKey) }
         let attempts = SourceAttempts<ProbedImage>(
             [url] + options.network.alternativeSources, options.network, clock: engine.configuration.clock.monotonic,
             hasNetwork: engine.configuration.hasNetwork
         ) { [self] source, meter, end in
-            let options = options.scoped(from: url, to: source)
+            let asked = request.with(options.scoped(from: url, to: source))
             return inTask(end) { [self] in
                 do {
-                    return try await probe(
-                        try loader.source(of: source, options), source, key, in: cache, options, caller, meter)
+                    return try await probe(try loader.source(of: source, asked.options), source, asked, meter)
                 } catch let error as ImageError {
-                    engine.failures.note(error, of: source, key: resource.cacheKey, in: cache, options)
+                    engine.failures.note(error, of: source, key: resource.cacheKey, in: cache, asked.options)
                     throw error
                 }
             }
         }
-        let deadline = Deadline(seconds: options.caller.deadline, arrived: caller.arrived ?? now)
-        return try await attempts.value(deadline: deadline.failure(url, at: now))
+        return try await attempts.value(deadline: Deadline(request, at: now).failure(url, at: now))
     }
 
     private func probe(
-        _ source: ImageSource, _ given: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions,
-        _ caller: ImageCaller, _ meter: AttemptMeter
+        _ source: ImageSource, _ given: String, _ request: ImageRequest, _ meter: AttemptMeter
     ) async throws -> ProbedImage {
+        let options = request.options
         switch source {
         case .network(let url):
-            if options.staysInCache { throw ImageError.notCached(key: key.key, url: url) }
-            return try await probe(url, key, in: cache, options, caller, meter)
+            if options.staysInCache { throw ImageError.notCached(key: request.resource.cacheKey, url: url) }
+            return try await probe(url, request, meter)
         case .data(let bytes):
             if let integrity = options.lookup.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(given) }
             return try Self.probed(bytes, source: given, cacheType: .none)
@@ -73,17 +68,15 @@ struct ImageProber: Sendable {
         }
     }
 
-    private func probeCached(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions
-    ) async throws -> ProbedImage? {
+    private func probeCached(_ request: ImageRequest) async throws -> ProbedImage? {
+        let (resource, cache, options) = (request.resource, request.cache, request.options)
         guard resource.prefersCache else { return nil }
         let found = try await engine.pool.run { [engine] () throws -> ImageCache.Candidate? in
             var looking = options
             looking.storage.lease = 0
             // Offline, an expired image may be the only one.
             let policy = engine.lookup.policy(resource, options, mode: .never)
-            let request = OutgoingRequest(url: resource.url, options: options)
-            let found = try engine.lookup.stored(resource, for: request, in: cache, policy) {
+            let found = try engine.lookup.stored(resource, for: request.outgoing, in: cache, policy) {
                 (key) throws(ImageError) in
                 try cache.candidate(
                     for: key, options: looking.storage, evenExpired: policy.isOffline, patience: options.patience)
@@ -104,13 +97,14 @@ struct ImageProber: Sendable {
     }
 
     private func probe(
-        _ url: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller,
-        _ meter: AttemptMeter
+        _ url: String, _ request: ImageRequest, _ meter: AttemptMeter
     ) async throws -> ProbedImage {
+        let (options, caller) = (request.options, request.caller)
         let outgoing = try await loader.modified(url, options)
         // A failure is remembered for the request of the whole image.
         try loader.admit(
-            try DownloadRequest(url: outgoing.url, options: outgoing.options.network), key, in: cache, outgoing.options)
+            try DownloadRequest(url: outgoing.url, options: outgoing.options.network),
+            key: request.resource.cacheKey, in: request.cache, outgoing.options)
         let place = engine.downloader.transport.spool
         // Data modifiers, methods other than GET and digests, which cover the whole image, need all bytes.
         let isWhole =
@@ -127,10 +121,10 @@ struct ImageProber: Sendable {
                 asking.network.limits.validStatusCodes = (asking.network.limits.validStatusCodes ?? Set(200..<400))
                     .union([206])
             }
-            let request = try DownloadRequest(url: outgoing.url, options: asking.network)
+            let sent = try DownloadRequest(url: outgoing.url, options: asking.network)
             let download: Download
             do {
-                download = try await engine.downloader.download(request, priority: caller.priority) { progress in
+                download = try await engine.downloader.download(sent, priority: caller.priority) { progress in
                     meter.note(progress)
                     caller.report?(progress)
                 }
@@ -144,7 +138,7 @@ struct ImageProber: Sendable {
             }
             let isPart = download.response.status == 206
             let probed = try await engine.pool.run { () throws -> ProbedImage? in
-                let body = try request.dataModifier?.modified(download.body, of: url, in: place) ?? download.body
+                let body = try sent.dataModifier?.modified(download.body, of: url, in: place) ?? download.body
                 let bytes = try ImageCache.bytes(of: .body(body))
                 if let integrity = options.lookup.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(url) }
                 if !isPart { return try Self.probed(bytes, source: url, cacheType: .none) }
