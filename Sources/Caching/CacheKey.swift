@@ -135,9 +135,7 @@ extension CacheKey {
     ///
     /// The key is the salt of the digest, so that equal credentials of two keys have different digests.
     package func belonging(to credentials: String?) -> CacheKey {
-        var own = self
-        own.partition = credentials.map { String(Digest(of: "user\n\(key)\n\($0)").hex.prefix(32)) } ?? ""
-        return own
+        belonging(toPartition: credentials.map { String(Digest(of: "user\n\(key)\n\($0)").hex.prefix(32)) } ?? "")
     }
 
     /// The entry of a user by its digest.
@@ -148,11 +146,7 @@ extension CacheKey {
     }
 
     /// The entry of the same user for another key or other processors.
-    package func sameUser(as other: CacheKey) -> CacheKey {
-        var own = self
-        own.partition = other.partition
-        return own
-    }
+    package func sameUser(as other: CacheKey) -> CacheKey { belonging(toPartition: other.partition) }
 }
 
 /// The entries that a removal means: that of one key, and others with the same text.
