@@ -7,10 +7,5 @@ final class Once<Value: Sendable>: Sendable {
     init(_ value: Value?) { self.value = Mutex(value) }
 
     /// The value; nil when it has been taken.
-    func take() -> Value? {
-        value.withLock { value in
-            defer { value = nil }
-            return value
-        }
-    }
+    func take() -> Value? { value.withLock { $0.take() } }
 }

@@ -32,35 +32,32 @@ enum CodecFailure: Error, Sendable, Equatable {
     ///
     /// - Parameter source: The name of the image that was processed.
     func imageError(_ source: String) -> any Error {
+        func failed(_ reason: String) -> ImageError { .processingFailed(reason: reason) }
         switch self {
         case .missing(let path):
             let place = path.map { "is not at \($0.excerpt)" } ?? "was not found beside halcyon"
-            return ImageError.processingFailed(
-                reason:
-                    "Pictures cannot be processed here: the codec worker halcyon-codec \(place). Install it there, or say where it is with --codec or HALCYON_CODEC."
+            return failed(
+                "Pictures cannot be processed here: the codec worker halcyon-codec \(place). Install it there, or say where it is with --codec or HALCYON_CODEC."
             )
         case .notStarted(let path, let reason):
-            return ImageError.processingFailed(
-                reason: "Pictures cannot be processed: the codec worker \(path.excerpt) cannot be started: \(reason)")
+            return failed(
+                "Pictures cannot be processed: the codec worker \(path.excerpt) cannot be started: \(reason)")
         case .otherVersion(let path, let version):
-            return ImageError.processingFailed(
-                reason:
-                    "Pictures cannot be processed: the codec worker \(path.excerpt) is of another version (\(version), not \(RenderMessage.version)): install the one that came with this halcyon."
+            return failed(
+                "Pictures cannot be processed: the codec worker \(path.excerpt) is of another version (\(version), not \(RenderMessage.version)): install the one that came with this halcyon."
             )
         case .died(let status):
             let end = status < 0 ? "was ended or stopped by signal \(-status)" : "ended with code \(status)"
-            return ImageError.processingFailed(
-                reason:
-                    "\(source.excerpt) cannot be processed: the codec worker \(end) while it worked on this image. Others are not affected."
+            return failed(
+                "\(source.excerpt) cannot be processed: the codec worker \(end) while it worked on this image. Others are not affected."
             )
         case .hung(let seconds):
             return ImageError.limitExceeded(
                 limit: "decodeSeconds", reason: "the codec worker took longer than \(seconds.shortest) s",
                 source: source)
         case .garbled(let reason):
-            return ImageError.processingFailed(
-                reason:
-                    "\(source.excerpt) cannot be processed: the answer of the codec worker cannot be read (\(reason)).")
+            return failed(
+                "\(source.excerpt) cannot be processed: the answer of the codec worker cannot be read (\(reason)).")
         case .abandoned: return CancellationError()
         }
     }
