@@ -66,9 +66,7 @@ extension ImageError {
         }
 
         /// The status that was not accepted, if that is the reason of the failure.
-        public var status: Int? {
-            if case .invalidStatusCode(let status, _, _) = error.first { status } else { nil }
-        }
+        public var status: Int? { error.first.statusCode }
     }
 
     /// The error that counts: that of the first attempt when there are several.
@@ -80,6 +78,11 @@ extension ImageError {
     package static func joined(_ attempts: [Attempt]) -> ImageError {
         guard let first = attempts.first else { return .invalidURL("", reason: "There is no source.") }
         return attempts.count == 1 ? first.error : .afterAttempts(attempts)
+    }
+
+    /// The status code that was not accepted, if that is the error.
+    package var statusCode: Int? {
+        if case .invalidStatusCode(let status, _, _) = self { status } else { nil }
     }
 
     /// The number of seconds to wait that the server asked for, if it did.

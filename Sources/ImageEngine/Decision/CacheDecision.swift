@@ -189,11 +189,6 @@ struct RetrievalPolicy: Sendable, Equatable {
 }
 
 extension ImageError {
-    /// The rejected status code, if the error is one.
-    var statusCode: Int? {
-        if case .invalidStatusCode(let status, _, _) = self { status } else { nil }
-    }
-
     /// `true` when the server could not be reached or has an internal problem.
     var isServersTrouble: Bool {
         switch self {
