@@ -18,8 +18,8 @@ extension ContentSample {
         if start.isEmpty { return nil }
         if let format = start.withUnsafeBytes({ ImageFormat(signatureOf: $0) }) { return format.mimeType }
         let signatures: [([UInt8], String)] = [
-            (Array("%PDF-".utf8), "application/pdf"), (Array("PK\u{3}\u{4}".utf8), "application/zip"),
-            ([0x1F, 0x8B, 8], "application/gzip"), (Array("8BPS".utf8), "image/vnd.adobe.photoshop"),
+            (Array("PK\u{3}\u{4}".utf8), "application/zip"), ([0x1F, 0x8B, 8], "application/gzip"),
+            (Array("8BPS".utf8), "image/vnd.adobe.photoshop"),
         ]
         if let match = signatures.first(where: { start.starts(with: $0.0) }) { return match.1 }
         let isText = start.prefix(512).allSatisfy { $0 >= 0x20 || [0x09, 0x0A, 0x0C, 0x0D, 0x1B].contains($0) }
