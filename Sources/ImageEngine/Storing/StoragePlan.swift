@@ -89,19 +89,6 @@ struct StoragePolicy: Sendable, Equatable {
     /// `true` when the image is made from an expired original; see ``StorageOptions/ofExpiredOriginal(_:)``.
     var isOfExpired = false
 
-    /// The policy of a request for a loaded image.
-    init(_ options: ImageOptions, _ needs: ImageNeeds) {
-        self.init(storage: options.storage, needs: needs, obeysNoStore: options.lookup.revalidate == .http)
-    }
-
-    init(
-        storage: StorageOptions = StorageOptions(), needs: ImageNeeds = [], obeysNoStore: Bool = false,
-        isGiven: Bool = false, overwrites: Bool = true, isOfExpired: Bool = false
-    ) {
-        (self.storage, self.needs, self.obeysNoStore) = (storage, needs, obeysNoStore)
-        (self.isGiven, self.overwrites, self.isOfExpired) = (isGiven, overwrites, isOfExpired)
-    }
-
     /// `true` when the caller waits neither for the store nor for a file.
     var answersFirst: Bool { !isGiven && !storage.waitForCache && !needs.contains(.file) }
 
@@ -162,6 +149,13 @@ struct StoragePolicy: Sendable, Equatable {
         // A tier that is full or held is no failure for a caller that needs no file; a failed disk is one.
         if case .limitExceeded = error { return needs.contains(.file) ? nil : reason }
         return reason == .busy && !needs.contains(.file) ? reason : nil
+    }
+}
+
+extension StoragePolicy {
+    /// The policy of a request for a loaded image.
+    init(_ options: ImageOptions, _ needs: ImageNeeds) {
+        self.init(storage: options.storage, needs: needs, obeysNoStore: options.lookup.revalidate == .http)
     }
 }
 
