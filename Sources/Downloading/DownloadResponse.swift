@@ -69,7 +69,8 @@ public struct DownloadProgress: Sendable, Equatable {
 extension DownloadRequest {
     /// The error that there are more redirects than accepted. `nil`: there are not.
     func error(after redirects: Int) -> ImageError? {
-        redirects > limits.maxRedirects ? .tooManyRedirects(limits.maxRedirects, source: url) : nil
+        guard redirects > limits.maxRedirects else { return nil }
+        return DownloadLimitName.maxRedirects.error("it redirects more than \(limits.maxRedirects) times", source: url)
     }
 
     /// The error of a response, by the redirects that led to it, its status and headers, and the decision of a delegate, if

@@ -78,21 +78,12 @@ extension Exchange {
             next.proxyLogin = proxy.map { HTTPRequest.ProxyLogin($0, credential, challenges) }
         case .credential(let credential):
             addLogin("challenge \(outgoing.url.origin) \(credential.scopeText)")
-            next = next.withoutField("authorization")
+            next.fields.removeAll { $0.name.text.lowercased() == "authorization" }
             next.authorization = credential
             next.digest = nil
             next.scheme = "basic"
             if best.scheme == "digest" { next = next.usingDigest(challenges, as: next) }
         }
         return next
-    }
-}
-
-extension HTTPRequest {
-    /// The request without the header fields of a name.
-    fileprivate func withoutField(_ name: String) -> HTTPRequest {
-        var outgoing = self
-        outgoing.fields.removeAll { $0.name.text.lowercased() == name }
-        return outgoing
     }
 }

@@ -242,7 +242,10 @@ struct Exchange: Sendable {
         next = try rules.rewritten(next)
         // Only what will really be requested counts.
         try outgoing.check(next: next, request.transfer.redirect, naming: request.url)
-        if visited.contains(next) { throw ImageError.redirectCircle(through: next.url.text, source: request.url) }
+        if visited.contains(next) {
+            let reason = "\(ImageError.redirectsInCircle), through \(next.url.text.excerpt)"
+            throw DownloadLimitName.maxRedirects.error(reason, source: request.url)
+        }
         summary.redirects = redirects
         // Each server may want a new nonce, so the count of these begins again; maxRedirects ends a loop.
         renewals = 0

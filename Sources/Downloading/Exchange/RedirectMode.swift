@@ -50,16 +50,7 @@ extension HTTPRequest {
 }
 
 extension ImageError {
-    static func tooManyRedirects(_ limit: Int, source: String) -> ImageError {
-        DownloadLimitName.maxRedirects.error("it redirects more than \(limit) times", source: source)
-    }
-
     fileprivate static func unwantedRedirect(to next: HTTPRequest, _ rule: String, source: String) -> ImageError {
         DownloadLimitName.redirect.error("it redirects to \(next.url.text.excerpt), and \(rule)", source: source)
-    }
-
-    /// The error that redirects lead back to an earlier URL. No limit helps then.
-    static func redirectCircle(through url: String, source: String) -> ImageError {
-        DownloadLimitName.maxRedirects.error("\(redirectsInCircle), through \(url.excerpt)", source: source)
     }
 }
