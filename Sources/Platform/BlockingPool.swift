@@ -111,40 +111,12 @@ package final class BlockingPool: Sendable {
 
     /// Runs `work`, unless the task is cancelled before a thread begins it: that ends the wait at once.
     package func runIfWanted<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        let caller = Caller<Value>()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                guard caller.wait(continuation) else { return continuation.resume(throwing: CancellationError()) }
-                submit { caller.take()?.resume(with: Result(catching: work)) }
-            }
-        } onCancel: {
-            caller.take(isCancelled: true)?.resume(throwing: CancellationError())
-        }
-    }
-
-    /// The task that waits in ``runIfWanted(_:)``.
-    private final class Caller<Value: Sendable>: Sendable {
-        private struct State: Sendable {
-            var continuation: CheckedContinuation<Value, any Error>?
-            var isCancelled = false
-        }
-
-        private let state = Mutex(State())
-
-        /// Returns `false` when the task has been cancelled already.
-        func wait(_ continuation: CheckedContinuation<Value, any Error>) -> Bool {
-            state.withLock { state in
-                if !state.isCancelled { state.continuation = continuation }
-                return !state.isCancelled
-            }
-        }
-
-        func take(isCancelled: Bool = false) -> CheckedContinuation<Value, any Error>? {
-            state.withLock { state in
-                defer { state.continuation = nil }
-                if isCancelled { state.isCancelled = true }
-                return state.continuation
-            }
+        try await awaitResult { end in
+            let end = Once(end)
+            submit { end.take()?(Result(catching: work)) }
+            return end
+        } cancel: { end in
+            end.take()?(.failure(CancellationError()))
         }
     }
 

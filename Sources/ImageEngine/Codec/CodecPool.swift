@@ -28,8 +28,8 @@ public final class CodecPool: Sendable {
 
     private struct Job: Sendable {
         let request: RenderRequest
-        let continuation: CheckedContinuation<RenderReply, any Error>
         let cost: Int
+        let end: @Sendable (Result<RenderReply, any Error>) -> Void
     }
 
     private struct State: Sendable {
@@ -38,8 +38,6 @@ public final class CodecPool: Sendable {
         var wakes: [Int: WakeEvent] = [:]
         var abandoned: Set<Int> = []
         var lastID: CodecSchedule.JobID = 0
-        /// The jobs that were cancelled before they were submitted.
-        var cancelled: Set<CodecSchedule.JobID> = []
         var started = 0
         /// The report of the worker that started last.
         var facts: CodecFacts?
@@ -82,40 +80,32 @@ public final class CodecPool: Sendable {
     /// - Throws: ``CodecFailure`` or `CancellationError`.
     func render(_ request: RenderRequest, cost: Int) async throws -> RenderReply {
         guard isAvailable else { throw CodecFailure.missing(path: configuration.executable) }
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                submit(id, Job(request: request, continuation: continuation, cost: cost))
-            }
-        } onCancel: {
-            cancel(id)
+        return try await awaitResult { [self] end in
+            submit(Job(request: request, cost: cost, end: end))
+        } cancel: { [self] in
+            cancel($0)
         }
     }
 
-    private func submit(_ id: CodecSchedule.JobID, _ job: Job) {
-        let effect = state.withLock { state -> CodecSchedule.Effect? in
-            if state.cancelled.remove(id) != nil { return nil }
+    private func submit(_ job: Job) -> CodecSchedule.JobID {
+        let (id, effect) = state.withLock { state in
+            state.lastID += 1
+            let id = state.lastID
             state.jobs[id] = job
-            return state.schedule.submit(CodecSchedule.Job(id: id, group: .init(job.request), cost: job.cost))
+            return (id, state.schedule.submit(CodecSchedule.Job(id: id, group: .init(job.request), cost: job.cost)))
         }
-        guard let effect else { return job.continuation.resume(throwing: CancellationError()) }
         perform(effect)
+        return id
     }
 
     private func cancel(_ id: CodecSchedule.JobID) {
         let (job, wake) = state.withLock { state -> (Job?, WakeEvent?) in
-            guard let job = state.jobs.removeValue(forKey: id) else {
-                if id > 0, id <= state.lastID { state.cancelled.insert(id) }
-                return (nil, nil)
-            }
+            guard let job = state.jobs.removeValue(forKey: id) else { return (nil, nil) }
             guard case .abandon(let number) = state.schedule.cancel(id) else { return (job, nil) }
             state.abandoned.insert(number)
             return (job, state.wakes[number])
         }
-        job?.continuation.resume(throwing: CancellationError())
+        job?.end(.failure(CancellationError()))
         wake?.signal()
     }
 
@@ -249,6 +239,6 @@ public final class CodecPool: Sendable {
 
     private func finish(_ id: CodecSchedule.JobID, _ result: Result<RenderReply, CodecFailure>) {
         let job = state.withLock { $0.jobs.removeValue(forKey: id) }
-        job?.continuation.resume(with: result.mapError { $0 })
+        job?.end(result.mapError { $0 })
     }
 }

@@ -76,12 +76,9 @@ final class SourceAttempts<Value: Sendable>: Sendable {
 
     /// The result, for a caller that waits in a task.
     func value(deadline: (error: ImageError, nanoseconds: Int)?) async throws -> Value {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                start(deadline: deadline) { continuation.resume(with: $0) }
-                if Task.isCancelled { stop() }
-            }
-        } onCancel: {
+        try await awaitResult {
+            start(deadline: deadline, end: $0)
+        } cancel: { [self] in
             stop()
         }
     }

@@ -13,13 +13,10 @@ struct RequestPipeline: Sendable {
 
     /// The image, for a caller that waits in a task.
     func image(_ request: ImageRequest, isMissing: Bool = false) async throws -> ImageResult {
-        let task = ImageTask(completed(request), self)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                task.start(isMissing: isMissing) { continuation.resume(with: $0) }
-            }
-        } onCancel: {
-            task.cancel()
+        try await awaitResult {
+            retrieve(request, isMissing: isMissing, end: $0)
+        } cancel: {
+            $0.cancel()
         }
     }
 
