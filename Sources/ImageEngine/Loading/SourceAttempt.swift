@@ -5,7 +5,7 @@ internal import Synchronization
 final class SourceAttempt: JobSubscriber {
     private enum Work: Sendable {
         case job(JobTable.Ticket)
-        case task(Task<Void, Never>)
+        case task(Stop)
     }
 
     private let load: ImageLoad
@@ -58,7 +58,7 @@ final class SourceAttempt: JobSubscriber {
     private func stop() {
         switch work.withLock({ $0 }) {
         case .job(let ticket): engine.jobs.leave(ticket)
-        case .task(let task): task.cancel()
+        case .task(let stop): stop()
         case nil: break
         }
     }
@@ -66,10 +66,8 @@ final class SourceAttempt: JobSubscriber {
     private var ownKey: CacheKey { engine.lookup.ownKey(request.resource, request.options) }
 
     private func run(_ make: @escaping @Sendable () async throws -> ImageResult) {
-        let task = Task {
-            do { finish(.success(try await make())) } catch { finish(.failure(error)) }
-        }
-        work.withLock { $0 = .task(task) }
+        let stop = inTask({ [self] in finish($0) }, make)
+        work.withLock { $0 = .task(stop) }
     }
 
     private func fetch(_ url: String, _ outgoing: OutgoingRequest?, _ options: ImageOptions) throws {
