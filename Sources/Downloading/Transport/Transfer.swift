@@ -273,10 +273,7 @@ final class Transfer {
         guard let decoder else { return store(data) }
         do {
             // Coded data may stand for nothing, without end.
-            if decoder.received + data.count > bytesLimit {
-                abortError = limitError(size: decoder.received + data.count)
-                if abortError != nil { return false }
-            }
+            guard isAccepted(decoder.received + data.count) else { return false }
             return try decoder.decode(data) { piece in
                 pieces += piece.count / Self.decodedPiece
                 return store(piece)
@@ -287,11 +284,15 @@ final class Transfer {
         }
     }
 
+    /// `false` when no caller accepts a body of so many bytes.
+    private func isAccepted(_ size: Int) -> Bool {
+        if size <= bytesLimit { return true }
+        abortError = limitError(size: size)
+        return abortError == nil
+    }
+
     private func store(_ data: UnsafeRawBufferPointer) -> Bool {
-        if spool.count + data.count > bytesLimit {
-            abortError = limitError(size: spool.count + data.count)
-            if abortError != nil { return false }
-        }
+        guard isAccepted(spool.count + data.count) else { return false }
         do {
             try spool.append(data, expected: total)
         } catch {
