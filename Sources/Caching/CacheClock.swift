@@ -43,7 +43,6 @@ package final class CacheClock: Sendable {
     /// Seconds since the start of the machine.
     var boot: Int { clock.boot() / 1_000_000_000 }
 
-    /// The moment as an anchor.
     var anchor: Anchor { Anchor(bootNumber: bootNumber, boot: boot, wall: clock.wall(), time: now) }
 
     /// Goes by the anchor of an index from now on.

@@ -161,7 +161,6 @@ package struct EntrySelection: Sendable {
         (self.key, self.allVariants, self.allUsers) = (key, allVariants, allUsers)
     }
 
-    /// `true` when the entry of `other` is meant.
     package func contains(_ other: CacheKey) -> Bool {
         ExactText(other.key) == ExactText(key.key)
             && (allVariants || ExactText(other.identifier) == ExactText(key.identifier))

@@ -8,7 +8,6 @@ package struct CleaningSchedule: Sendable {
     /// Seconds without work after which the engine is at rest.
     package var rest = 10.0
 
-    /// The next action.
     package enum Decision: Equatable, Sendable {
         case clean
         /// Ask again in so many seconds.
@@ -46,7 +45,6 @@ package struct CleaningSchedule: Sendable {
         return .wait(interval - age)
     }
 
-    /// Notes that cleaning has ended at `now`.
     package mutating func cleaned(at now: Double) {
         lastClean = now
         workAtClean = work

@@ -10,7 +10,6 @@ extension ImageCache {
         /// The seconds since its time on disk was over; `nil` while it is not.
         package var expiredFor: Int?
 
-        /// A stored image, and the seconds since its expiry.
         package init(hit: Hit, expiredFor: Int? = nil) { (self.hit, self.expiredFor) = (hit, expiredFor) }
 
         /// The validators that make a request for it conditional; `nil` when its server cannot be asked.

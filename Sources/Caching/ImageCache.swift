@@ -98,11 +98,7 @@ public final class ImageCache: Sendable {
     let isPartitioned = Atomic(false)
     private let decodes: Atomic<Bool>
 
-    /// - Parameters:
-    ///   - folder: The folder of the disk tier, if the process uses it already for something else.
-    ///   - queue: Runs the rest of a store that no thread waits for.
-    ///   - onClean: See ``onClean``.
-    ///   - onRemove: See ``onRemove``.
+    /// - Parameter folder: The folder of the disk tier, if the process uses it already for something else.
     package init(
         name: String, configuration: Configuration, clock: EngineClock, folder: StorageFolder? = nil,
         queue: WorkQueue = WorkQueue(submit: { startThread($0) }),

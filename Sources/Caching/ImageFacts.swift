@@ -54,7 +54,6 @@ public struct ImageOrigin: Sendable, Equatable {
     public var lastModified: String?
     /// The server's answer about storing the image: the text of an ``HTTPMetadata``.
     package var http: String?
-    /// The facts about its bytes.
     package var facts: ImageFacts {
         get { knownFacts?.facts ?? ImageFacts() }
         set { knownFacts = newValue == ImageFacts() ? nil : KnownFacts(newValue) }

@@ -168,7 +168,6 @@ public final class ImageRecord: Sendable {
         let movesExpiry: Bool
     }
 
-    /// Records a use at `now`.
     package func use(at now: Int) -> Use {
         let expiry = expiry.load(ordering: .relaxed)
         let written = writtenExpiry.load(ordering: .relaxed)

@@ -5,9 +5,7 @@ internal import Platform
 /// Records as other machines read them: an ``EntryRecord`` without the key and the URL. Its times are
 /// seconds since 1970, because each machine has a ``CacheClock`` of its own.
 extension ImageRecord {
-    /// The record as bytes.
-    ///
-    /// - Parameter clock: The clock of its cache.
+    /// The record as bytes, with the clock of its cache.
     package func portable(_ clock: CacheClock) -> [UInt8] {
         var told = origin
         told.facts = ImageFacts(

@@ -67,7 +67,6 @@ package enum DownloadLimitName: String {
         }
     }
 
-    /// The error that the limit is exceeded.
     func error(_ reason: String, source: String) -> ImageError {
         .limitExceeded(limit: rawValue, reason: reason, source: source)
     }

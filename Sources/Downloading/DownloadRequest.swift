@@ -13,7 +13,6 @@ package struct DownloadRequest: Hashable, Sendable {
     /// What is sent, and the delegates that may change it: the identity under which downloads are merged.
     package typealias Sent = HashedOnce<Fields>
 
-    /// The parts of what is sent.
     package struct Fields: Hashable, Sendable {
         let givenURL: Uncompared<String>
         let webURL: WebURL
@@ -74,7 +73,6 @@ package struct DownloadRequest: Hashable, Sendable {
         dataModifier = options.dataModifier
     }
 
-    /// The request without conditions.
     package var unconditional: DownloadRequest { validators == nil ? self : unconditional(own: sent.value.own) }
 
     /// The request without conditions, as any other caller may have sent it.
@@ -96,13 +94,10 @@ package struct DownloadRequest: Hashable, Sendable {
 
     /// The URL as libcurl parses it.
     package var webURL: WebURL { sent.value.webURL }
-    /// The options of the transfer.
     package var transfer: TransferOptions { sent.value.transfer }
     /// The delegates that are asked during the download.
     package var delegates: DownloadDelegates? { sent.value.rare?.value.delegates }
-    /// The HTTP method.
     package var method: RequestMethod { sent.value.method }
-    /// The request's body.
     package var body: [UInt8]? { sent.value.rare?.value.body }
     /// The validators that make the request conditional: the server may answer 304 instead of sending the body again.
     package var validators: Validators? { sent.value.rare?.value.validators }

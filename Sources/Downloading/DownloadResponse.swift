@@ -14,7 +14,6 @@ package struct DownloadResponse: Sendable {
     /// The header fields of the final response: lower-case names, repeated fields joined by commas.
     package var fields: [String: String] = [:]
 
-    /// Creates a response without facts.
     package init() {}
 
     /// The compressions of the body that the server declares, in the order in which they were applied. `nil`: one of
@@ -36,7 +35,6 @@ package struct DownloadResponse: Sendable {
     }
 }
 
-/// A finished download.
 package struct Download: Sendable {
     /// The whole seconds between the last request and its response.
     package var delay = 0

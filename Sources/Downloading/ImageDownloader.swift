@@ -80,7 +80,6 @@ public final class ImageDownloader: Sendable {
     private let hasOwnCredentials: Bool
     private let hasHostRules: Atomic<Bool>
 
-    /// The current rules for hosts.
     package var rules: RequestRules { hostRules.withLock { $0 } }
 
     /// - Parameters:
@@ -172,7 +171,6 @@ public final class ImageDownloader: Sendable {
         jobs.join(caller.request.sent, caller, priority: priority) { queue($0, by: caller) }
     }
 
-    /// Queues a new download for its slot.
     private func queue(_ job: Job, by caller: any DownloadCaller) {
         scheduler.enqueue(host: caller.request.origin, job) { slot in
             let run = DownloadRun(by: caller, job, in: slot, of: self)
@@ -182,7 +180,6 @@ public final class ImageDownloader: Sendable {
         }
     }
 
-    /// Ends a caller's wait for a download.
     package func leave(_ ticket: Ticket) { jobs.leave(ticket) }
 
     func count(_ result: Result<Download, any Error>) {

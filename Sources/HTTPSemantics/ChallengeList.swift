@@ -6,7 +6,6 @@ package struct ChallengeList: Sendable, Equatable {
         package let scheme: String
         /// The parameters by lower-case names. The first of several with the same name counts.
         package var parameters: [String: String] = [:]
-        /// The realm of the credentials.
         package var realm: String? { parameters["realm"] }
     }
 
@@ -63,7 +62,6 @@ package struct ChallengeList: Sendable, Equatable {
         return challenges.first
     }
 
-    /// `true` when a scheme is offered.
     package func offers(_ scheme: String) -> Bool { challenges.contains { $0.scheme == scheme } }
 
     /// `true` when a user and password suffice, but not with the basic scheme.

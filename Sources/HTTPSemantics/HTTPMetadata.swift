@@ -20,7 +20,6 @@ package struct HTTPMetadata: Sendable, Equatable {
     package var isShareable = false
     /// `true` when it came from an alternative source and not from the one requested first.
     package var isAlternative = false
-    /// The constraints of the redirects that led to it.
     package private(set) var route: RedirectConstraints?
     /// The salt of the digests, so that equal credentials of two entries have different digests.
     private var salt = ""

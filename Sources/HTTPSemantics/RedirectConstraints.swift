@@ -3,7 +3,6 @@ internal import Platform
 /// The constraints on a response beside its own header fields: the redirects that led to it, each of which has a
 /// freshness of its own (RFC 9111, 3 and 4), and a request with `no-store` (5.2.1.5).
 package struct RedirectConstraints: Sendable, Equatable {
-    /// A redirect response.
     package struct Redirect: Sendable, Equatable {
         package let status: Int
         /// The header fields that limit its reuse, by lower-case names.

@@ -7,7 +7,6 @@ package struct Validators: Hashable, Sendable {
     /// `true` when no redirect led to that URL. The validators are then valid for every URL that names the image.
     package let isDirect: Bool
 
-    /// Creates the validators of a response.
     package init(etag: String?, lastModified: String?, url: String, isDirect: Bool) {
         (self.etag, self.lastModified, self.url, self.isDirect) = (etag, lastModified, url, isDirect)
     }

@@ -11,7 +11,6 @@ package struct WebURL: Hashable, Sendable {
     package var origin: String { authority.origin }
     /// The host in lower case. An IPv6 address is in square brackets.
     package var host: String { authority.host }
-    /// The user and password of the URL.
     package var credentials: Authorization? { authority.credentials }
 
     /// What stands before the path. A class, because URLs of one host share it while they wait.
@@ -21,13 +20,11 @@ package struct WebURL: Hashable, Sendable {
         fileprivate let credentials: Authorization?
         fileprivate let isSecure: Bool
 
-        /// An authority of parsed parts.
         package init(origin: String, host: String, credentials: Authorization? = nil) {
             (self.origin, self.host, self.credentials) = (origin, host, credentials)
             isSecure = origin.hasPrefix("https:")
         }
 
-        /// `true` when all parts are equal.
         package static func == (one: Authority, other: Authority) -> Bool {
             one === other
                 || (one.origin, one.host) == (other.origin, other.host) && one.credentials == other.credentials
@@ -48,15 +45,12 @@ package struct WebURL: Hashable, Sendable {
     package var target: Substring.UTF8View {
         text.utf8.dropFirst(scheme.utf8.count + 3).drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
     }
-    /// `http` or `https`.
     package var scheme: String { isSecure ? "https" : "http" }
-    /// `true` for https.
     package var isSecure: Bool { authority.isSecure }
 
     /// Creates a URL from parsed parts; see `init(_:)` in the target `Downloading`.
     package init(parsed text: ExactText, _ authority: Authority) { (exactText, self.authority) = (text, authority) }
 
-    /// The URL without the user and password.
     package var withoutCredentials: WebURL {
         credentials == nil ? self : WebURL(parsed: exactText, Authority(origin: origin, host: host))
     }

@@ -15,6 +15,5 @@ final class Allowance: Sendable {
         return false
     }
 
-    /// Gives back what was taken.
     func giveBack(_ count: Int) { held.subtract(count, ordering: .relaxed) }
 }

@@ -24,7 +24,6 @@ final class Backlog: Sendable {
         for waiter in waiters { waiter.signal() }
     }
 
-    /// Waits until no work goes on.
     func wait() {
         let waiter = state.withLock { state -> Semaphore? in
             guard state.count > 0 else { return nil }

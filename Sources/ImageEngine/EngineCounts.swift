@@ -16,7 +16,6 @@ final class EngineCounts: Sendable {
     /// The numbers of loaded images that no tier keeps.
     let notStored = NotStoredCounts()
 
-    /// Counts an answer.
     func count(_ type: CacheType) {
         switch type {
         case .memory: memoryHits.add(1, ordering: .relaxed)
@@ -27,7 +26,6 @@ final class EngineCounts: Sendable {
         }
     }
 
-    /// Counts the answer of a load.
     func count(_ loaded: Result<ImageResult, any Error>) {
         switch loaded {
         case .success(let image): count(image.cacheType)

@@ -36,7 +36,6 @@ public struct EngineStatistics: Sendable, Equatable {
     /// The counters of the tier that several machines share; `nil` when there is none.
     package let remote: RemoteCounts?
 
-    /// The current counters of an engine.
     init(_ engine: EngineServices) {
         let (counts, load, answers) = (engine.downloader.counts, engine.downloader.load, engine.counts.answers)
         let caches = engine.caches.opened

@@ -27,7 +27,6 @@ enum RequestLog {
         logger.debug("not downloaded", metadata: ["url": "\(shown(url))", "error": "\(name)"])
     }
 
-    /// A URL for the log.
     private static func shown(_ url: String) -> String {
         if url.prefix(5).lowercased() == "data:" { return "data:" }
         let plain = url.prefix { $0 != "?" && $0 != "#" }

@@ -192,7 +192,6 @@ public struct ContentSample: Sendable, Equatable {
     /// The media type that the server declared.
     public let contentType: String?
 
-    /// A sample with the given parts.
     package init(type: String? = nil, firstBytes: [UInt8] = [], contentType: String?) {
         (self.type, self.firstBytes, self.contentType) = (type, firstBytes, contentType)
     }

@@ -89,7 +89,6 @@ struct FileBytes: ByteSource {
     private let map: ScanMap?
     private var window: [UInt8] = []
     private var windowStart = 0
-    /// The number of reads so far.
     private(set) var reads = 0
     private let mostReads: Int
     private(set) var isExhausted = false

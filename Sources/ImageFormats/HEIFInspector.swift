@@ -241,6 +241,5 @@ struct Box {
 extension [Box] {
     fileprivate func first(_ name: FourCC) -> Box? { first { $0.name == name } }
 
-    /// The property of a one-based number.
     fileprivate func property(_ number: Int) -> Box? { indices.contains(number - 1) ? self[number - 1] : nil }
 }

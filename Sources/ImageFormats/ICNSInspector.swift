@@ -32,7 +32,6 @@ struct ICNSInspector<Bytes: ByteSource>: ContainerInspector {
         (found.width, found.height, found.part) = (largest.width, largest.height, largest.part)
     }
 
-    /// The icon at a place.
     private mutating func icon(_ place: Int, _ end: Int) throws(ImageHeader.Failure) -> Icon {
         let body = place + 8
         guard bytes.isHere(upTo: min(body + 24, end)) else { throw .cutOff(.icns) }

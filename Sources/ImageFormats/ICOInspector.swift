@@ -34,7 +34,6 @@ struct ICOInspector<Bytes: ByteSource>: ContainerInspector {
         found.hasAlpha = hasAlpha(at: best.start)
     }
 
-    /// An entry of the directory.
     private struct Entry {
         let place: Int
         /// The size: one byte each, in which 256 is written as 0.

@@ -14,7 +14,6 @@ struct PNMInspector<Bytes: ByteSource>: ContainerInspector {
     }
 }
 
-/// The head of a PBM, PGM or PPM.
 struct PNMHead {
     /// The digit of the signature: 1 to 3 for text, 4 to 6 for bytes; bits, gray, RGB.
     fileprivate let kind: Int

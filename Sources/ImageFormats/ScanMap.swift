@@ -6,14 +6,12 @@ package struct ScanMap: Sendable {
     /// The size of a stretch, in bytes.
     static let stretch = 64 << 10
 
-    /// The number of bytes seen.
     private(set) var count = 0
     /// `true` for each stretch begun in which a marker begins.
     private var hasMarker: [Bool] = []
     private var last: UInt8 = 0
     private var isOther = false
 
-    /// A map of no bytes yet.
     package init() {}
 
     /// Notes the next bytes, in pieces of any length.

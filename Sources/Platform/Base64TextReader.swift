@@ -19,7 +19,6 @@ package struct Base64TextReader {
     private var isComplete = false
     private var position = 0
 
-    /// Creates a reader at the beginning of a text.
     package init() {}
 
     /// Appends the decoded bytes of the next piece.

@@ -123,7 +123,6 @@ package final class BlockingPool: Sendable {
     /// The number of its threads in ``waiting(_:)``.
     package var waitingCount: Int { state.withLock { $0.schedule.stuck } }
 
-    /// The number of jobs that have been submitted.
     package var submittedCount: Int { state.withLock { $0.submitted } }
 
     /// Begins `work` on a thread of the pool. A thread that is awake finds it without a system call; if there is none, one

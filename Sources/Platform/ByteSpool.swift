@@ -9,7 +9,6 @@ package final class ByteSpool: Sendable {
 
         package init(file: UnnamedFile, range: Range<Int>) { (self.file, self.range) = (file, range) }
 
-        /// The bytes, read from the file.
         package func bytes() throws -> [UInt8] { try file.bytes(in: range) }
     }
 

@@ -126,7 +126,6 @@ package struct Descriptor: ~Copyable, Sendable {
         return true
     }
 
-    /// Gives the lock back.
     package func unlock() { flock(number, LOCK_UN) }
 }
 

@@ -81,7 +81,6 @@ public struct Digest: Hashable, Sendable {
         self = digest
     }
 
-    /// The same for UTF-8 text.
     private init?(hexDigits digits: UnsafeRawBufferPointer) {
         func value(_ digit: UInt8) -> UInt8? {
             switch digit {
@@ -129,7 +128,6 @@ public struct Digest: Hashable, Sendable {
 
 /// A digest of data that comes piece by piece.
 package final class RunningDigest {
-    /// The algorithm.
     package enum Kind: String, Sendable {
         case sha256, sha384, sha512
 

@@ -5,7 +5,6 @@ internal import Glibc
 package final class Semaphore: Sendable {
     private let semaphore = hl_semaphore_make()
 
-    /// A semaphore at zero.
     package init() {}
 
     deinit { hl_semaphore_free(semaphore) }
@@ -22,7 +21,6 @@ package final class WakeEvent: Sendable {
     /// The descriptor to poll for `POLLIN`.
     package let descriptor = hl_eventfd()
 
-    /// An event that is not signalled.
     package init() {}
 
     deinit { close(descriptor) }

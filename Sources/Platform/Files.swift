@@ -6,10 +6,8 @@ package struct SystemError: Error, Equatable {
     package let code: Int32
     /// The attempted action, as a verb: "open", "make the folder".
     package let action: String
-    /// The path of the file or folder.
     package let path: String
 
-    /// The failure of `action` on `path` with an `errno`.
     package init(_ code: Int32, _ action: String, _ path: String) {
         (self.code, self.action, self.path) = (code, action, path)
     }
@@ -20,7 +18,6 @@ package struct SystemError: Error, Equatable {
 
 /// Files and folders by path.
 package enum Files {
-    /// Writes all bytes to an open file.
     package static func writeAll(
         _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ path: String
     ) throws(SystemError) {
@@ -47,7 +44,6 @@ package enum Files {
         try kind(path) == .folder
     }
 
-    /// A kind of what is at a path.
     package enum Kind: Sendable { case file, folder, other }
 
     /// The kind of what is at a path; a link is not followed. `nil` when there is nothing.

@@ -8,7 +8,6 @@
 /// that announces a wait for the disk (``beginWait(isWaiting:)``) is not counted meanwhile, and another works in its stead
 /// at once.
 struct PoolSchedule: Sendable {
-    /// The thread to call.
     enum Call: Sendable { case nobody, sleeper, newThread }
 
     /// The next action of a thread; `watch` is to look again in a while.
@@ -31,7 +30,6 @@ struct PoolSchedule: Sendable {
     private var begun = 0
     private var seen = 0
 
-    /// A schedule without threads.
     init(limit: Int, workers: Int) {
         self.limit = limit
         self.workers = min(workers, limit)

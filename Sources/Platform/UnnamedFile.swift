@@ -14,7 +14,6 @@ package final class UnnamedFile: Sendable {
     /// The number of bytes of ``memoryLimit`` that this file occupies.
     private let taken = Atomic(0)
 
-    /// Takes ownership of an open file.
     package init(adopting descriptor: Int32, isInMemory: Bool = false) throws {
         self.isInMemory = isInMemory
         file = try Descriptor(adopting: descriptor, name: "a temporary file")

@@ -8,7 +8,6 @@ internal import Synchronization
 /// Each request has a byte of the file `flights` in that folder, locked during its download. The system gives the lock back
 /// when the process ends, however it ends. Requests of one process share their byte: jobs merge them.
 package final class DownloadLock: Sendable {
-    /// The answer to a request for the lock.
     package enum Attempt {
         /// It is this process's until the last reference to the lease goes.
         case taken(DownloadLease)

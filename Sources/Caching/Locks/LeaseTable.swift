@@ -119,7 +119,6 @@ final class LeaseTable: Sendable {
     /// `true` when anything may be lent at `moment`.
     func hasLeases(at moment: Int) -> Bool { (0..<Self.places).contains { end(at: $0) > moment } }
 
-    /// Takes over the leases of another table.
     func take(from other: LeaseTable) {
         for place in 0..<Self.places where other.end(at: place) > 0 {
             hl_raise(lease(at: place), UInt32(clamping: other.end(at: place)), .max)
@@ -131,7 +130,6 @@ final class LeaseTable: Sendable {
     /// from any number on.
     var departures: UInt32 { hl_load(number(at: Self.departurePlace)) }
 
-    /// Counts one more departure.
     func noteDeparture() { hl_increment(number(at: Self.departurePlace)) }
 
     private func storeCount(_ number: Int64) -> UnsafeMutablePointer<UInt32> {

@@ -24,7 +24,6 @@ final class Lending: Sendable {
     /// The number of times that the index was opened: as long as it stays, the folder has not been replaced.
     var generation: Int { openings.load(ordering: .relaxed) }
 
-    /// Counts one more opening of the index.
     func noteOpening() { openings.add(1, ordering: .relaxed) }
 
     private var table: LeaseTable? {
@@ -96,7 +95,6 @@ final class Lending: Sendable {
     /// The same for all files.
     func forgetBytes() { table?.forgetBytes() }
 
-    /// `true` when a file is lent.
     func isLent(_ file: LeaseNumber) -> Bool { rest(of: file) > 0 }
 
     /// The rest of the lease of a file, in seconds; 0 for none.

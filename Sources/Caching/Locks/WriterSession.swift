@@ -15,7 +15,6 @@ package final class WriterSession: Sendable {
 
     private struct State: ~Copyable {
         var mark: Mark?
-        /// The locked file.
         var file: Descriptor?
     }
 

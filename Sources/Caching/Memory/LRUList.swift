@@ -22,7 +22,6 @@ struct LRUList<Key: Hashable, Value> {
     /// The place of the least recently used value; ``none`` when there is none.
     private(set) var oldest = none
 
-    /// The sum of the costs.
     private(set) var totalCost = 0
     /// The sum of the costs of light values; see ``MemoryStorage/Configuration/lightLimit``.
     private(set) var lightCost = 0
@@ -79,10 +78,8 @@ struct LRUList<Key: Hashable, Value> {
         return nodes[place].value
     }
 
-    /// A value that was removed.
     typealias Removed = (key: Key, value: Value, cost: Int, isLight: Bool)
 
-    /// Removes the least recently used value.
     mutating func removeOldest() -> Removed? { oldest == Self.none ? nil : removeValue(at: oldest) }
 
     /// Removes the first light value from `place` on, towards those that were used later, and moves the place on.

@@ -2,7 +2,6 @@ internal import Platform
 
 /// The values of a ``MemoryStorage``, and weak references to those that it had to let go: a plain value.
 struct LRUStore<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable {
-    /// A value that is held.
     struct Entry: Sendable {
         var value: Value
         /// In nanoseconds of the storage's clock.

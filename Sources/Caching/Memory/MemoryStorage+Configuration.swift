@@ -23,7 +23,6 @@ extension MemoryStorage {
         /// The default limits.
         public init() {}
 
-        /// `true` when these settings let anything be held.
         var holdsAnything: Bool { isEnabled && costLimit > 0 }
 
         /// The admission of a value of that cost.

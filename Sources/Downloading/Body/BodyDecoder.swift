@@ -16,7 +16,6 @@ final class BodyDecoder {
         case exceedsRatio
     }
 
-    /// One coding.
     private struct Stage {
         let coding: ContentCoding
         let decoder: OpaquePointer

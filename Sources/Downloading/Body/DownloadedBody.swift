@@ -35,7 +35,6 @@ package final class DownloadedBody: Sendable {
         }
     }
 
-    /// The place of the bytes.
     package var place: BodyPlace {
         switch storage {
         case .memory(let bytes): .memory(bytes)
@@ -44,7 +43,6 @@ package final class DownloadedBody: Sendable {
         }
     }
 
-    /// `true` when the bytes are in memory.
     package var isInMemory: Bool { if case .memory = storage { true } else { false } }
 
     /// The SHA-256 of the file, if it was computed during the download and the file with this stamp is unchanged.

@@ -91,7 +91,6 @@ package struct ResumeNote: Hashable, Sendable {
         "2\n\(inode)\n\(total.map(String.init) ?? "")\n\(source)\n\(validator)\n\(login)\n"
     }
 
-    /// Reads the note of a file.
     package static func read(_ text: String, inode: UInt64) -> ResumeNote? {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 7, lines[0] == "2", UInt64(lines[1]) == inode, lines[2].isEmpty || Int(lines[2]) != nil,

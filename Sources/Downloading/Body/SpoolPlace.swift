@@ -16,7 +16,6 @@ package struct SpoolPlace: Sendable {
     /// Create temporary files, tried one after the other, for bodies that the cache folder does not accept.
     var spares = UnnamedFile.places
 
-    /// Creates a place for bodies.
     package init(
         makePath: @escaping @Sendable () throws -> String, resume: (any ResumeStore)? = nil,
         names: (any LineStore)? = nil, observer: (any ByteObserver)? = nil,
@@ -73,7 +72,6 @@ extension ResumeStore {
         return ResumePart(file: file, note: note)
     }
 
-    /// Creates a file for the body of a request.
     package func begin(_ identity: Digest, _ note: ResumeNote) -> ResumePart? {
         begin(identity, note: { note.text(inode: $0) }).map { ResumePart(file: $0, note: note) }
     }

@@ -3,7 +3,6 @@ internal import Synchronization
 
 /// Receives the bytes of a body in order while it is downloaded.
 package protocol ByteObserver: Sendable {
-    /// Receives the next bytes.
     mutating func add(_ piece: UnsafeRawBufferPointer)
 }
 
@@ -56,7 +55,6 @@ package final class TrailingDigest: Sendable {
     private let progress: Mutex<Progress>
     /// The stamp of the file at the end of writing.
     private let sealed = Mutex<FileStamp?>(nil)
-    /// The number of bytes written, and the number of bytes hashed.
     private let written = Atomic(0)
     private let hashed = Atomic(0)
     private let isAtWork = Atomic(false)

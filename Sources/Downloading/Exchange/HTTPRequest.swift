@@ -46,10 +46,8 @@ package struct HTTPRequest: Hashable, Sendable {
     /// `true` while the netrc file and the rules for hosts may be used: not after a redirect from https to http.
     var mayUseNetrc = true
 
-    /// Creates the first request of a download.
     package init(_ request: DownloadRequest) { self.init(request.webURL, request.content) }
 
-    /// Creates the first request for a URL with the given content.
     package init(_ url: WebURL, _ content: RequestContent) {
         self.url = url.withoutCredentials
         fields = Self.fields(content.sortedHeaders)

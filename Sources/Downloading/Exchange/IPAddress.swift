@@ -1,7 +1,6 @@
 internal import CCurl
 internal import Glibc
 
-/// An IPv4 or IPv6 address.
 package enum IPAddress: Hashable, Sendable {
     case v4(UInt32)
     case v6(UInt64, UInt64)

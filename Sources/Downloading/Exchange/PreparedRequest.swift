@@ -36,7 +36,6 @@ struct PreparedRequest: Sendable {
     var request: DownloadRequest { run.request }
     var transport: CurlTransport { run.downloader.transport }
 
-    /// `true` when the exchange answers a challenge.
     func answers(status: Int, _ challenges: ChallengeList) -> Bool {
         answersChallenges || answersProxy && status == 407 && challenges.digest != nil
     }

@@ -84,7 +84,6 @@ package struct ProxyTable: Sendable, Hashable {
         return rest.lowercased()
     }
 
-    /// The proxy for a URL. `nil`: none.
     package func proxy(for url: WebURL) -> String? {
         guard let proxy = url.isSecure ? secure : plain, !isException(url.host) else { return nil }
         return proxy

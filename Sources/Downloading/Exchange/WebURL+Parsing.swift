@@ -36,7 +36,6 @@ extension WebURL {
         location.hasPrefix("#") ? self : try WebURL(location, relativeTo: self, naming: source)
     }
 
-    /// Parses the text by libcurl.
     init(_ text: String, relativeTo base: WebURL?, naming source: String) throws(ImageError) {
         func invalid(_ reason: String) -> ImageError {
             .invalidURL(source, reason: base == nil ? reason : "It redirects to \"\(text.excerpt)\". \(reason)")

@@ -21,7 +21,6 @@ package final class CurlTransport: Sendable {
 
     private struct State {
         var commands: [Command] = []
-        /// Wakes up the thread.
         var waker: hc_waker?
         var hasThread = false
         /// `true` while the thread waits for its connections and sees new commands only after a wake-up.
@@ -36,7 +35,6 @@ package final class CurlTransport: Sendable {
     /// Receives a report about every ended download.
     let ended = EventHook<DownloadReport>()
 
-    /// - Parameter spool: The place for bodies too large for memory.
     init(_ settings: TransportSettings, spool: SpoolPlace) {
         (self.settings, self.spool, names) = (settings, spool, ResolvedNames(spool.names))
     }

@@ -53,7 +53,6 @@ final class ResolvedNames: Sendable {
         }
     }
 
-    /// Notes an address of `name`.
     func add(_ name: String, _ type: AddressClass) {
         let mark = Self.mark(name)
         let isNews = known.withLock { $0.note(mark, type) }

@@ -3,7 +3,6 @@ internal import HTTPSemantics
 internal import Platform
 
 extension Transfer {
-    /// Sets all options of the request.
     package func configure() {
         let outgoing = prepared.sent
         let context = Unmanaged.passUnretained(self).toOpaque()

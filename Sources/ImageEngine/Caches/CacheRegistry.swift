@@ -75,7 +75,6 @@ public final class CacheRegistry: Sendable {
         }
     }
 
-    /// The open caches.
     var opened: [ImageCache] { table.withLock { Array($0.opened.values) } }
 
     /// Sets the receiver of reports about cleaned caches, which is called from any thread; `nil` removes it.
@@ -110,7 +109,6 @@ public final class CacheRegistry: Sendable {
         return answers.memory + answers.disk + answers.none + pool.submittedCount
     }
 
-    /// Cleans all open caches once.
     func clean() {
         for cache in opened {
             cache.clean { [weak self] in self?.isClosing.load(ordering: .relaxed) ?? true }

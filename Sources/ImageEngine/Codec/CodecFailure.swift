@@ -64,9 +64,7 @@ enum CodecFailure: Error, Sendable, Equatable {
 }
 
 extension RenderFailure {
-    /// The error for the caller.
-    ///
-    /// - Parameter source: The name of the image that was processed.
+    /// The error for the caller, as ``CodecFailure/imageError(_:)``.
     func imageError(_ source: String) -> ImageError {
         switch kind {
         case .badData: .badData(reason: reason, source: source)

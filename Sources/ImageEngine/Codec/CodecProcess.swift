@@ -136,8 +136,6 @@ struct CodecProcess: ~Copyable {
         "Install libvips 8.14 or later: the package libvips42 of Debian and Ubuntu, vips of Fedora, libvips of Arch Linux."
 
     /// Sends a request with the descriptors of its files and waits for the reply.
-    ///
-    /// - Parameter seconds: The time limit.
     mutating func reply(
         to request: RenderRequest, _ descriptors: [Int32], within seconds: Double, _ attention: Attention
     ) throws(CodecFailure) -> RenderReply {

@@ -32,7 +32,6 @@ struct CodecSchedule: Sendable {
         }
     }
 
-    /// One piece of work.
     struct Job: Sendable, Equatable {
         let id: JobID
         /// The group of jobs that may run together; `nil` to run alone.
@@ -76,9 +75,7 @@ struct CodecSchedule: Sendable {
 
     init(_ limits: Limits = Limits()) { self.limits = limits }
 
-    /// The number of workers.
     var workerCount: Int { workers.count }
-    /// The number of waiting jobs.
     var waitingCount: Int { waiting.count }
     private var spent: Int { workers.values.reduce(0) { $0 + $1.cost } }
 
@@ -151,7 +148,6 @@ struct CodecSchedule: Sendable {
         case shared
     }
 
-    /// Cancels a job.
     mutating func cancel(_ id: JobID) -> Cancelled {
         if let place = waiting.firstIndex(where: { $0.id == id }) {
             waiting.remove(at: place)

@@ -1,7 +1,6 @@
 /// The decision about a cached entry for a request, with its reason. It is the only one: the hit on the reader thread,
 /// loads, made variants, `probe`, `prefetch` and `explain` all use it. A plain value.
 struct CacheDecision: Sendable, Equatable {
-    /// The action that follows.
     enum Action: Sendable, Equatable {
         /// Answers with the stored image. `isStale` is `true` when the request wanted it revalidated or loaded.
         case answer(isStale: Bool)
@@ -15,7 +14,6 @@ struct CacheDecision: Sendable, Equatable {
         case fail
     }
 
-    /// The rule that decided.
     enum Reason: Sendable, Equatable {
         case nothingStored
         /// The request ignores cached images.
@@ -125,9 +123,7 @@ struct RetrievalPolicy: Sendable, Equatable {
         return !isForced && (mode == .never || !hasEntry && (mode == .ifExpired || isOffline))
     }
 
-    /// The decision about a stored entry.
-    ///
-    /// - Parameter entry: The entry; `nil` when nothing is stored.
+    /// The decision about a stored entry, or that nothing is stored.
     func decision(for entry: Entry?) -> CacheDecision {
         let loading = CacheDecision.Action.load
         func decided(_ action: CacheDecision.Action, _ reason: CacheDecision.Reason) -> CacheDecision {

@@ -11,8 +11,6 @@ struct StoredImage: Sendable {
 extension CacheLookup {
     /// The stored image of a key from the view of a request: of the entries that may answer, the first that is neither
     /// foreign nor useless because it is expired; else one that its server may permit to be answered.
-    ///
-    /// - Parameter find: Finds the image of an entry.
     func stored(
         _ resource: Resource, for request: OutgoingRequest, in cache: ImageCache, _ policy: RetrievalPolicy,
         find: (CacheKey) throws(ImageError) -> ImageCache.Candidate?
@@ -60,7 +58,6 @@ extension CacheLookup {
         keys(resource, options).map(options.processing.recipe.cacheKey)
     }
 
-    /// The entries that may answer a request for a resource.
     func keys(_ resource: Resource, _ options: ImageOptions) -> [CacheKey] {
         scopes.keys(resource.cacheKey, for: OutgoingRequest(url: resource.url, options: options))
     }

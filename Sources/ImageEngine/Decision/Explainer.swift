@@ -171,7 +171,6 @@ struct Explainer: Sendable {
         return true
     }
 
-    /// The sentence for the rule that decided.
     private static func words(
         _ decision: CacheDecision, _ policy: RetrievalPolicy, _ entry: RetrievalPolicy.Entry?, _ options: ImageOptions
     ) -> String {
@@ -197,7 +196,6 @@ struct Explainer: Sendable {
         }
     }
 
-    /// The name of the other cache that has the image.
     private func otherCache(
         besides cache: ImageCache, _ resource: Resource, _ options: ImageOptions
     ) throws(ImageError) -> String? {

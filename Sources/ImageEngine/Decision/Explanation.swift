@@ -41,7 +41,6 @@ public struct Explanation: Sendable, Equatable {
     /// The error of the request, as far as it is known without asking a server.
     public var error: ImageError?
 
-    /// An explanation that contains only the key.
     init(_ resource: Resource, path: String) {
         (key, self.path) = (resource.cacheKey, path)
         if !resource.url.isEmpty, ExactText(resource.url) != ExactText(resource.cacheKey) {
@@ -49,7 +48,6 @@ public struct Explanation: Sendable, Equatable {
         }
     }
 
-    /// Adds the facts about a stored image.
     mutating func note(_ record: ImageRecord, in cache: ImageCache) {
         path = record.path ?? cache.disk.path(for: record.key)
         (storedAt, expiresAt) = (cache.disk.clock.wall(record.storedAt), record.expiresAt)

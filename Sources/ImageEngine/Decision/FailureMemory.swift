@@ -26,7 +26,6 @@ public final class FailureMemory: Sendable {
     /// Forgets the failures of a key, which has been stored or removed; `nil` for all keys of the cache.
     func forget(_ key: CacheKey?, in cache: String) { caches.withLock { $0[cache]?.forget(key) } }
 
-    /// The number of remembered failures in all caches.
     var count: Int {
         let now = clock.monotonic()
         return caches.withLock { $0.values.reduce(0) { $0 + $1.count(now: now) } }

@@ -29,7 +29,6 @@ public struct Integrity: Hashable, Sendable {
         kind == .sha256 && digest.count == kind.count ? digests.contains(digest.bytes) : nil
     }
 
-    /// `true` when the bytes match one of the digests.
     func allows(_ bytes: [UInt8]) -> Bool {
         let digest = RunningDigest(kind)
         bytes.withUnsafeBytes { digest.update($0) }
@@ -43,7 +42,6 @@ public struct Integrity: Hashable, Sendable {
         return isRead && digests.contains(digest.finishedBytes())
     }
 
-    /// `true` when the content matches one of the digests.
     func allows(_ content: DiskStorage.Content) -> Bool {
         switch content {
         case .bytes(let bytes): return allows(bytes)
@@ -59,7 +57,6 @@ public struct Integrity: Hashable, Sendable {
         }
     }
 
-    /// The error for bytes that match none of the digests.
     static func mismatch(_ source: String, _ sample: ContentSample? = nil) -> ImageError {
         .badData(reason: "Its bytes are not those that integrity names.", source: source, sample: sample)
     }

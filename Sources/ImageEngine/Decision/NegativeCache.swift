@@ -1,6 +1,7 @@
 internal import Platform
 
-/// Failures that would occur again, remembered for the time that their requests allow: a plain value.
+/// Failures that would occur again, remembered for the time that their requests allow: a plain value. Its time is in
+/// nanoseconds, from a monotonic clock.
 struct NegativeCache: Sendable {
     /// The properties shared by requests that would fail alike: all that is sent, and the requirements on the bytes.
     struct Request: Hashable, Sendable {
@@ -30,17 +31,12 @@ struct NegativeCache: Sendable {
     private var entries: [Request: Entry] = [:]
     private var lastNumber: UInt64 = 0
 
-    /// An empty cache.
     init(limit: Int = 1024) { self.limit = limit }
 
     /// The number of remembered failures.
-    ///
-    /// - Parameter now: The time in nanoseconds, from a monotonic clock.
     func count(now: Int) -> Int { entries.values.count { now < $0.end } }
 
     /// The remembered failures, the oldest first.
-    ///
-    /// - Parameter now: The time in nanoseconds, from a monotonic clock.
     func list(now: Int) -> [RememberedFailure] {
         entries.sorted { $0.value.number < $1.value.number }.compactMap { request, entry in
             guard now < entry.end else { return nil }
@@ -78,10 +74,8 @@ struct NegativeCache: Sendable {
     /// Remembers a failure, if it would occur again.
     ///
     /// - Parameters:
-    ///   - key: The cache key of the image.
     ///   - seconds: The time for which it is remembered.
     ///   - retryAfter: The server's `Retry-After`, in seconds.
-    ///   - now: The time in nanoseconds, from a monotonic clock.
     mutating func note(
         _ error: ImageError, of request: Request, key: String = "", for seconds: Double, retryAfter: Double? = nil,
         now: Int

@@ -79,7 +79,6 @@ extension RemotePolicy {
         hasCredentials = scopes.ownScope(of: outgoing).credentials != nil
     }
 
-    /// The policy with what a response says.
     func adding(_ download: Download) -> RemotePolicy {
         var policy = self
         if download.login != nil { policy.hasCredentials = true }

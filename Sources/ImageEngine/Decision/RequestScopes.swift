@@ -86,7 +86,6 @@ final class RequestScopes: Sendable {
         return !answer.belongs(to: ownScope(of: request))
     }
 
-    /// `true` when a request has a user.
     func hasUser(_ request: OutgoingRequest) -> Bool {
         !isPlain(request) && ownScope(of: request).credentials != nil
     }
@@ -122,9 +121,7 @@ final class RequestScopes: Sendable {
         scope(of: request.url, request.options, login: configuredLogin(of: request))
     }
 
-    /// The scope of a request as it is sent.
-    ///
-    /// - Parameter login: Additional credentials.
+    /// The scope of a request as it is sent, with additional credentials.
     func scope(of url: String, _ options: ImageOptions, login: String? = nil) -> HTTPScope {
         HTTPScope(
             options.network.request, credentials: Self.credentials(in: url), login: login,

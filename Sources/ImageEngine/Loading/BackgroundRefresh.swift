@@ -21,7 +21,6 @@ public struct ImageChange: Sendable, Equatable {
 struct BackgroundRefresh: Sendable {
     let engine: EngineServices
 
-    /// The number of running refreshes.
     var count: Int { engine.jobs.runningCount { $0 is HashedOnce<RefreshKey> } }
 
     /// Loads a stored image again in the background, unless that is running. The new image is stored unless the old one

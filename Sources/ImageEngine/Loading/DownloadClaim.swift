@@ -99,9 +99,7 @@ final class DownloadClaim: Sendable {
 
     // MARK: Waiting
 
-    /// `true` when the job has waited for the image.
     var hasWaited: Bool { state.withLock { $0.hasWaited } }
-    /// `true` when the job has waited for another process.
     var hasWaitedForOtherProcess: Bool { state.withLock { $0.hasWaitedForOtherProcess } }
 
     /// The pause before the next check for a holder.

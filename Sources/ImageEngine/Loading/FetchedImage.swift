@@ -48,7 +48,6 @@ struct FetchedImage: Sendable {
         return replaced
     }
 
-    /// The image, prepared for storing.
     var pendingStore: PendingStore {
         PendingStore(
             content: .body(download.body), key: key, cache: plan.cache, source: plan.request.url, origin: origin,

@@ -4,9 +4,7 @@ internal import Platform
 ///
 /// The first source starts at once, the next one when the last has failed or has not answered for some time.
 struct Hedge: Sendable {
-    /// The number of sources.
     let count: Int
-    /// The number of started sources.
     private(set) var begun = 0
     private var running = 0
 

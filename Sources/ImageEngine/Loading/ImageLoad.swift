@@ -42,10 +42,8 @@ struct ImageLoad: Sendable {
         return { attempts.stop() }
     }
 
-    /// `true` for the URL of the request.
     func isFirst(_ source: String) -> Bool { ExactText(source) == ExactText(url) }
 
-    /// The options for one of the sources.
     func options(for source: String) -> ImageOptions { request.options.scoped(from: url, to: source) }
 
     /// The plan of a request that may be sent; throws for any other.

@@ -43,7 +43,6 @@ struct LocalFile: Sendable {
         }
     }
 
-    /// The header of the image.
     func header() throws(ImageError) -> ImageHeader {
         try opened { (file, stamp) throws(ImageError) in
             do throws(ImageHeader.Failure) {

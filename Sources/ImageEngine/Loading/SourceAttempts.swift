@@ -182,9 +182,7 @@ final class SourceAttempts<Value: Sendable>: Sendable {
 final class AttemptMeter: Sendable {
     private let received = Atomic(0)
 
-    /// The number of received bytes.
     var bytes: Int { received.load(ordering: .relaxed) }
 
-    /// Notes the progress of the attempt.
     func note(_ progress: DownloadProgress) { received.store(progress.received, ordering: .relaxed) }
 }

@@ -73,7 +73,6 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// Continues in a Swift task.
     private func continueInTask(_ step: @escaping @Sendable () async throws -> RequestStep) {
         wait {
             let task = Task { [self] in

@@ -51,7 +51,6 @@ struct RequestPipeline: Sendable {
         return (try? cache.cacheType(for: key, burst: 0, mayWait: false)) == CacheType.none
     }
 
-    /// The first step of a request.
     func firstStep(_ request: ImageRequest) async throws -> RequestStep {
         if request.needs.contains(.pixels) { return try await VariantMaker(engine: engine).pixelsStep(request) }
         if !request.options.processing.recipe.isEmpty {

@@ -5,7 +5,6 @@ internal import Platform
 /// URLs with equal keys are not loaded at the same time. A URL that waits for another one is looked up again when that
 /// has ended, because the image may be stored then or the load may have failed.
 struct PrefetchQueue {
-    /// The next step.
     enum Step: Equatable {
         /// Looks these up in the cache; the missing ones are passed to ``add(missing:)``.
         case look(ArraySlice<String>)
@@ -35,7 +34,6 @@ struct PrefetchQueue {
         (rest, self.concurrency, self.lookahead, self.key) = (urls[...], max(concurrency, 1), lookahead, key)
     }
 
-    /// The next step.
     mutating func next() -> Step {
         while loading.count < concurrency {
             guard let url = missing.popFirst() else {
@@ -49,10 +47,8 @@ struct PrefetchQueue {
         return .wait
     }
 
-    /// Adds a URL that the cache does not have.
     mutating func add(missing url: String) { missing.append(url) }
 
-    /// Notes that the load of a URL has ended.
     mutating func ended(_ url: String) {
         loading.remove(key(url))
         if let again = waiting.removeValue(forKey: key(url)) { rest = again + rest }

@@ -180,7 +180,6 @@ final class RemoteAccess: Sendable {
         return own.checksum != other.bytes?.withUnsafeBytes { Digest(of: $0) }
     }
 
-    /// The options for storing an object of the tier.
     private var keeping: ImageOptions {
         if key.identifier.isEmpty { return outgoing.options.keepingOnlyCacheOptions }
         var keeping = outgoing.options.keepingForVariants

@@ -11,7 +11,6 @@ public struct RemoteRemoval: Sendable, Equatable {
 
 /// A removal from the remote tier that has begun: until its objects are gone, no request is answered with them.
 public struct PendingRemoteRemoval: Sendable {
-    /// The names of the objects.
     fileprivate let names: [String]
     /// `nil` when there is no tier.
     fileprivate let removal: ObjectRemoval?

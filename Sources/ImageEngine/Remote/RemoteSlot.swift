@@ -68,14 +68,12 @@ final class RemoteSlot: Sendable {
 
 /// The event that the remote tier is left out, tried again or used again.
 package struct RemoteChange: Sendable, Equatable {
-    /// The state of the breaker from now on.
     package let state: CircuitBreaker.State
     /// The reason why the tier is left out; `nil` when it is not.
     package let reason: String?
 
     private static let logger = Logger(label: "halcyon.remote")
 
-    /// Writes the event into the log.
     fileprivate func log() {
         switch state {
         case .open: Self.logger.warning("the remote tier is left out: \(reason ?? "it failed")")

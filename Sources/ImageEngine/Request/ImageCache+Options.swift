@@ -19,7 +19,6 @@ extension ImageCache {
     /// `true` when images are answered only after complete decoding.
     public func verifiesDecode(_ options: ImageOptions) -> Bool { options.lookup.verifyDecode ?? verifiesDecode }
 
-    /// The request's rule for revalidating a stored image.
     func revalidation(_ options: ImageOptions) -> Revalidation { options.lookup.revalidate ?? revalidation }
 
     /// The resource of a URL, with the cache's key for it or for the given text.

@@ -32,7 +32,6 @@ public final class ImageRequest: Sendable {
     /// `true` when a stored image may need revalidation with its server.
     var mayRevalidate: Bool { (options.lookup.revalidate ?? .never) != .never && resource.isOnNetwork }
 
-    /// The request with other options.
     func with(_ options: ImageOptions) -> ImageRequest {
         ImageRequest(resource, in: cache, options: options, needs: needs, caller: caller)
     }

@@ -31,7 +31,6 @@ public struct ImageResult: Sendable {
     /// Lets equal requests find a result that no cache keeps, as long as it lives.
     var hold: (any AnyObject & Sendable)?
 
-    /// The result for a hit.
     init(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) {
         let hidesFile = options.storage.cacheMemoryOnly && hit.record.path != nil
         record = hidesFile ? hit.record.withoutFile() : hit.record

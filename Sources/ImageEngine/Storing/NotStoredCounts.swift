@@ -5,7 +5,6 @@ internal import Synchronization
 final class NotStoredCounts: Sendable {
     private let counts = Mutex<[NotStoredReason: Int]>([:])
 
-    /// The numbers of all reasons that have occurred.
     var all: [NotStoredReason: Int] { counts.withLock { $0 } }
 
     /// Counts an image that was not stored.

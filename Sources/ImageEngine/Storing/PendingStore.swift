@@ -111,7 +111,6 @@ struct PendingStore: Sendable {
         counts.note(reason, unawaited: isAwaited ? nil : (cache.name, cache.disk.name(of: key).hex))
     }
 
-    /// The result of a store.
     private func result(_ kept: ImageCache.Kept, _ plan: StoragePlan) throws(ImageError) -> ImageResult {
         // The content may be in a file that is deleted with `scratch`.
         defer { withExtendedLifetime(scratch) {} }
@@ -177,7 +176,6 @@ struct PendingStore: Sendable {
         }
     }
 
-    /// The result without storing anything.
     func withoutFile(_ reason: NotStoredReason? = nil) throws(ImageError) -> ImageResult {
         try withoutFile(try header(), reason)
     }

@@ -29,7 +29,6 @@ extension NotStoredReason {
 /// only the attempt can show (no room, a disk that fails, a key that is taken) is translated by ``StoragePolicy``. A plain
 /// value.
 struct StoragePlan: Sendable, Equatable {
-    /// The place of the image.
     enum Place: Sendable, Equatable {
         /// In a file of the disk tier, with its record in memory.
         case disk
@@ -66,7 +65,6 @@ struct StoragePlan: Sendable, Equatable {
 struct StoragePolicy: Sendable, Equatable {
     /// The known properties of an image and its cache before it is stored.
     struct Image: Sendable, Equatable {
-        /// The size, in bytes.
         var byteCount = 0
         /// `true` when the response or the request has `Cache-Control: no-store`.
         var isNoStore = false
@@ -95,7 +93,6 @@ struct StoragePolicy: Sendable, Equatable {
     /// `true` when memory should have the bytes too, unless the options exclude memory.
     var wantsBytesInMemory: Bool { needs.contains(.bytes) || storage.queryDataWhenInMemory }
 
-    /// The plan for an image.
     func plan(for image: Image) -> StoragePlan {
         if obeysNoStore, image.isNoStore { return notStoring(.noStore, removal: .fromBothTiers) }
         var plan = StoragePlan(place: storage.cacheMemoryOnly ? .memory : .disk, answersFirst: answersFirst)
@@ -160,7 +157,6 @@ extension StoragePolicy {
 }
 
 extension StorageOptions {
-    /// `true` when no tier keeps the image.
     package var keepsNothing: Bool { cacheMemoryOnly && !keepsInMemory }
 
     /// Excludes both tiers.

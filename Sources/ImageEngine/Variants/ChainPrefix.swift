@@ -12,7 +12,6 @@ internal import Platform
 struct ChainPrefix: Equatable {
     /// The recipe of the prefix, which names its entry.
     let recipe: ImageRecipe
-    /// The rest of the recipe.
     let rest: ImageRecipe
     /// `true` when a step of the prefix changes pixels.
     private let hasWorked: Bool

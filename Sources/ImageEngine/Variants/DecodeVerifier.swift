@@ -111,7 +111,6 @@ struct DecodeVerifier: Sendable {
     }
 }
 
-/// Whether a file can be decoded.
 private struct Verdict {
     /// The reason why it cannot; `nil` when it can.
     let failure: RenderFailure?

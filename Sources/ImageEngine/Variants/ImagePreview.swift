@@ -28,7 +28,6 @@ enum ImagePreview {
     }
 }
 
-/// Makes placeholders of images.
 struct PreviewMaker: Sendable {
     let engine: EngineServices
 

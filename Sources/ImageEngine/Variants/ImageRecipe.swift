@@ -85,7 +85,6 @@ public struct ImageRecipe: Hashable, Sendable {
     /// The key of the entry for the image that the recipe makes from the original of `key`, for the same user.
     public func cacheKey(_ key: CacheKey) -> CacheKey { isEmpty ? key : cacheKey(key.key).sameUser(as: key) }
 
-    /// The requested format; `nil` when none is.
     private var format: EncodedFormat? { serializer?.format ?? change?.format }
 
     private var change: FormatChange? {
@@ -127,11 +126,7 @@ public struct ImageRecipe: Hashable, Sendable {
             && header.width.multipliedReportingOverflow(by: header.height).partialValue > Self.largePixels
     }
 
-    /// The output to request from the worker.
-    ///
-    /// - Parameters:
-    ///   - header: The header of the original.
-    ///   - path: The path of the file to create.
+    /// The output to request from the worker, for an original.
     func output(of header: ImageHeader, to path: String = "") -> RenderOutput {
         var steps = processors.filter { if case .format = $0 { false } else { true } }
         if scalesDown, isLarge(header) {

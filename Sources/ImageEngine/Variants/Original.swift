@@ -11,7 +11,6 @@ struct Original: Sendable {
     let mark: String
     /// The rest of the recipe for an intermediate; `nil` for the original itself.
     var rest: ImageRecipe?
-    /// The format of the original.
     var format: ImageFormat
     /// The mark of the bytes that are processed.
     var workMark: String

@@ -6,7 +6,6 @@ internal import Platform
 struct Renderer: Sendable {
     let engine: EngineServices
 
-    /// Renders the image and prepares it for storing.
     func rendered(
         _ original: Original, _ key: CacheKey, _ source: String, in cache: ImageCache, _ options: ImageOptions,
         needs: ImageNeeds, priority: any ChangingPriority = CallPriority(0.5), isOfExpired: Bool = false

@@ -74,7 +74,6 @@ extension VariantMaker {
 }
 
 extension ImageOptions {
-    /// The options for storing a made image.
     var keepingForVariants: ImageOptions {
         var keeping = keepingOnlyCacheOptions
         keeping.change { [self] keeping in
@@ -86,7 +85,6 @@ extension ImageOptions {
         return keeping
     }
 
-    /// The options for loading the original of a made image.
     func loadingOriginal(of resource: Resource) -> ImageOptions {
         var loading = self
         loading.change { loading in
@@ -111,9 +109,7 @@ extension ImageOptions {
 }
 
 extension ImageRequest {
-    /// The request for the original of a made image.
-    ///
-    /// - Parameter home: The cache that stores the originals.
+    /// The request for the original of a made image, which `home` stores.
     func loadingOriginal(in home: ImageCache) -> ImageRequest {
         let loading = options.loadingOriginal(of: resource)
         return ImageRequest(resource, in: home, options: loading, needs: loading.needsOfOriginal, caller: caller)

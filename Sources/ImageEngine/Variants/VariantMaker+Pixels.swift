@@ -54,7 +54,6 @@ extension VariantMaker {
 }
 
 extension ImageResult {
-    /// The result with pixels.
     fileprivate func with(_ pixels: PixelFile) -> ImageResult {
         var result = self
         result.pixels = pixels

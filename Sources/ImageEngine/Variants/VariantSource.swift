@@ -8,7 +8,6 @@ internal import Platform
 /// stored or downloaded anew. The mark is one of the entry's facts; so is the format of the original, when the file holds
 /// exactly what was made of that, so that more can be made of it (see ``ChainPrefix``).
 enum VariantSource {
-    /// The mark of bytes with the given digest.
     static func mark(_ digest: Digest) -> String { String(digest.hex.prefix(32)) }
 
     /// The mark of the current content of a user's file; `nil` when there is no file.
@@ -19,11 +18,6 @@ enum VariantSource {
 
     /// The origin of an image made from an original with the given origin: the metadata of the server's response,
     /// without the notes about the original.
-    ///
-    /// - Parameters:
-    ///   - mark: The mark of the original's bytes.
-    ///   - image: The made image.
-    ///   - format: The original's format.
     static func origin(
         _ origin: ImageOrigin, mark: String, of image: RenderedImage, from format: ImageFormat
     ) -> ImageOrigin {
