@@ -11,13 +11,8 @@ package final class CurlTransport: Sendable {
     /// Receives the outcome of a request, on the transport's thread.
     typealias Finish = @Sendable (HTTPOutcome) -> Void
 
-    private enum Command: Sendable {
-        case run(@Sendable () -> Void)
-        case start(UInt64, PreparedRequest, Finish)
-        case decide(UInt64, Result<Bool?, any Error>)
-        case cancel(UInt64)
-        case close
-    }
+    /// What another thread wants done on the transport's.
+    private typealias Command = @Sendable (Loop) -> Void
 
     private struct State {
         var commands: [Command] = []
@@ -54,33 +49,33 @@ package final class CurlTransport: Sendable {
             state.lastID += 1
             return state.lastID
         }
-        send(.start(id, prepared, finish))
+        send { $0.start(id, prepared, finish) }
         return id
     }
 
     /// Drops a request's connection, unless the request has ended.
-    func cancel(_ id: UInt64) { send(.cancel(id)) }
+    func cancel(_ id: UInt64) { send { $0.cancel(id) } }
 
     /// Ends the thread, and closes the connections, when no transfer runs any more.
-    func close() { send(.close) }
+    func close() { send(startsThread: false) { $0.isClosing = true } }
 
     /// Runs `work`, which must not block, on the transport's thread.
-    func run(_ work: @escaping @Sendable () -> Void) { send(.run(work)) }
+    func run(_ work: @escaping @Sendable () -> Void) { send { _ in work() } }
 
     /// Delivers a delegate's decision about a head to its transfer.
-    func decide(_ id: UInt64, _ verdict: Result<Bool?, any Error>) { send(.decide(id, verdict)) }
+    func decide(_ id: UInt64, _ verdict: Result<Bool?, any Error>) { send { $0.decide(id, verdict) } }
 
-    private func send(_ command: Command) {
-        let startsThread = state.withLock { state in
-            // Without a thread there is nothing to end.
-            if case .close = command, !state.hasThread { return false }
+    /// - Parameter startsThread: `false` for what is of no use where there is no thread.
+    private func send(startsThread: Bool = true, _ command: @escaping Command) {
+        let isFirst = state.withLock { state in
+            if !startsThread, !state.hasThread { return false }
             state.commands.append(command)
             // Later commands need not wake the thread again. Under the lock, because the thread may give up the handle.
             if state.isPolling, let waker = state.waker { hc_wake(waker) }
             defer { (state.hasThread, state.isPolling) = (true, false) }
             return !state.hasThread
         }
-        if startsThread { startThread { [self] in run() } }
+        if isFirst { startThread { [self] in run() } }
     }
 
     private func run() {
@@ -119,15 +114,7 @@ package final class CurlTransport: Sendable {
                 return state.commands
             }
             if commands.isEmpty { return }
-            for command in commands {
-                switch command {
-                case .run(let work): work()
-                case .start(let id, let prepared, let finish): loop.start(id, prepared, finish)
-                case .decide(let id, let verdict): loop.decide(id, verdict)
-                case .cancel(let id): loop.cancel(id)
-                case .close: loop.isClosing = true
-                }
-            }
+            for command in commands { command(loop) }
         }
     }
 }
