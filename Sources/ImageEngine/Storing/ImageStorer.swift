@@ -1,3 +1,4 @@
+internal import ImageRecipes
 internal import Platform
 
 /// An image that a caller provides: it is stored, not loaded.
@@ -79,5 +80,119 @@ struct ImageStorer: Sendable {
             isGiven: true)
         if case .file = given { store.isOfFile = true }
         return store
+    }
+
+    // MARK: Loaded images
+
+    /// Validates a loaded image, stores it as its ``StoragePlan`` says, and returns the answer.
+    func storeLoaded(_ store: PendingStore) async throws -> ImageResult {
+        let verified =
+            store.options.lookup.verifyDecode == true ? try await DecodeVerifier(engine: engine).verified(store) : store
+        return try await withCheckedThrowingContinuation { continuation in
+            engine.pool.submit(isLong: verified.isLong) { [self] in
+                storeVerified(verified, holding: nil) { continuation.resume(with: $0) }
+            }
+        }
+    }
+
+    /// Stores a loaded image, already decoded if the options require that. Waits for the disk, but not for the index.
+    ///
+    /// - Parameters:
+    ///   - owner: An object that is kept alive until the image is stored.
+    ///   - isAwaited: `false` when no caller receives the result; an image that was not stored is then logged.
+    ///   - then: Receives the answer once, on this or another thread; it must not block: other stores wait.
+    func storeVerified(
+        _ store: PendingStore, holding owner: (any AnyObject & Sendable)?, isAwaited: Bool = true,
+        then: @escaping @Sendable (Result<ImageResult, any Error>) -> Void
+    ) {
+        let plan = store.policy.answersFirst ? store.plan : nil
+        guard let plan, plan.answersFirst else {
+            return storeLoaded(store, isAwaited: isAwaited) { then($0.mapError { $0 }) }
+        }
+        do {
+            let result = try store.withoutFile(plan.reason)
+            engine.unawaited.begin()
+            engine.pool.submit(isLong: store.isLong) { [self] in
+                storeLoaded(store, isAwaited: result.notStored != nil) { [unawaited = engine.unawaited] _ in
+                    withExtendedLifetime(owner) {}
+                    unawaited.end()
+                }
+            }
+            then(.success(result))
+        } catch {
+            then(.failure(error))
+        }
+    }
+
+    /// Stores a loaded image. Waits for the disk, but not for the index.
+    ///
+    /// - Parameter then: Receives the answer once, on this or another thread; it must not block: other stores wait.
+    func storeLoaded(
+        _ store: PendingStore, isAwaited: Bool = true,
+        then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
+    ) {
+        store.run { [notStored = engine.counts.notStored] result in
+            store.note(result, in: notStored, isAwaited: isAwaited)
+            then(result)
+        }
+    }
+
+    // MARK: Processed forms of given images
+
+    /// Stores the result of the options' recipe; see
+    /// ``ImageManager/storeVariant(of:for:in:options:overwrites:metadata:)``.
+    func storeVariant(
+        of given: GivenImage, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool,
+        metadata: String?
+    ) async throws -> ImageResult {
+        let options = cache.completed(options)
+        if options.lookup.verifyDecode == true || options.processing.recipe.isEmpty {
+            var store = try await engine.pool.run(isLong: !given.isSmall) { [self] in
+                try storing(
+                    given, for: key, in: cache, options, overwrites: overwrites, metadata: metadata)
+            }
+            if options.lookup.verifyDecode == true { store = try await DecodeVerifier(engine: engine).verified(store) }
+            if options.processing.recipe.isEmpty {
+                return try await engine.pool.run(isLong: store.isLong) { [store] in try store.run().stored }
+            }
+        }
+        var keeping = options.keepingOnlyCacheOptions
+        keeping.lookup.verifyDecode = nil
+        keeping.processing.recipe = options.processing.recipe
+        keeping.processing.limits = options.processing.limits
+        let original = try await engine.pool.run(isLong: !given.isSmall) { [self] in
+            try stored(
+                given, for: key, in: engine.lookup.originals(for: cache, options), options, overwrites: overwrites)
+        }
+        if options.processing.recipe.isNothing(for: original.result.record.header),
+            options.processing.cacheOriginalImage
+        {
+            return original.result.stored
+        }
+        var store = try await Renderer(engine: engine).rendered(
+            original, options.processing.recipe.cacheKey(key), key.key, in: cache, keeping, needs: [.file, .bytes])
+        store.overwrites = overwrites
+        store.metadata = metadata
+        store.isGiven = true
+        return try await engine.pool.run(isLong: store.isLong) { [store] in try store.run().stored }
+    }
+
+    /// The original with a file for the worker; stored if the options keep originals.
+    private func stored(
+        _ given: GivenImage, for key: CacheKey, in home: ImageCache, _ options: ImageOptions, overwrites: Bool
+    ) throws -> Original {
+        var loading = options
+        loading.processing.recipe = ImageRecipe()
+        loading.storage.forcedCacheFileExtension = nil
+        let store = try storing(given, for: key, in: home, loading, overwrites: overwrites, metadata: nil)
+        var result: ImageResult
+        if options.processing.cacheOriginalImage {
+            // An existing original that was not replaced is the one that variants are made from.
+            result = try store.run().stored
+        } else {
+            result = try store.withoutFile()
+            result.content = store.content
+        }
+        return try Original(result, in: home, loading, spool: engine.spool)
     }
 }
