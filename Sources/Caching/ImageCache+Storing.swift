@@ -107,12 +107,12 @@ extension ImageCache {
     }
 
     package static func bytes(of content: DiskStorage.Content) throws(ImageError) -> [UInt8] {
-        do {
+        try ImageError.reporting {
             switch content {
-            case .bytes(let bytes): return bytes
-            case .body(let body): return try body.bytes()
-            case .file(let path, _): return try Files.read(path, followsLinks: true)
+            case .bytes(let bytes): bytes
+            case .body(let body): try body.bytes()
+            case .file(let path, _): try Files.read(path, followsLinks: true)
             }
-        } catch { throw ImageError.storage(error, folder: "the cache folder") }
+        }
     }
 }

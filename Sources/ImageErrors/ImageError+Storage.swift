@@ -59,6 +59,13 @@ extension ImageError {
         }
     }
 
+    /// Runs `body` and turns its failure into an error for users.
+    package static func reporting<Value>(
+        _ folder: String = "the cache folder", _ body: () throws -> Value
+    ) throws(ImageError) -> Value {
+        do { return try body() } catch { throw storage(error, folder: folder) }
+    }
+
     /// `true` when the cache folder cannot be used until somebody changes that, or gives it back: what is loaded can be answered
     /// all the same, though it is not stored.
     package var leavesStorageUnused: Bool {

@@ -188,8 +188,7 @@ public final class CacheRegistry: Sendable {
     /// - Throws: ``ImageError`` when the root cannot be read.
     public var knownCaches: [KnownCache] {
         get throws {
-            let found: [String]
-            do { found = try Self.cacheFolders(in: root) } catch { throw ImageError.storage(error, folder: root) }
+            let found = try ImageError.reporting(root) { try Self.cacheFolders(in: root) }
             return table.withLock { caches in
                 let names = Set(caches.opened.keys).union(caches.configured.keys).union(found)
                 return names.sorted().map { name in

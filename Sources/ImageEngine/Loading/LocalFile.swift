@@ -23,7 +23,7 @@ struct LocalFile: Sendable {
     /// The content to store: the bytes of a small file, otherwise the file itself in its state now.
     func content() throws(ImageError) -> DiskStorage.Content {
         try opened { (file, _) throws(ImageError) in
-            do {
+            try ImageError.reporting {
                 guard let (state, mayBeWriting) = BlockingPool.waiting({ file.settled() }) else {
                     throw SystemError(ESTALE, "look at", path)
                 }
@@ -37,8 +37,6 @@ struct LocalFile: Sendable {
                     try state.checkUnchanged(path) { try Files.read(path, followsLinks: true) == bytes }
                 }
                 return .bytes(bytes)
-            } catch {
-                throw ImageError.storage(error, folder: "the cache folder")
             }
         }
     }

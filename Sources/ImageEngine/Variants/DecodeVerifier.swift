@@ -63,9 +63,9 @@ struct DecodeVerifier: Sendable {
         if store.origin.facts.verdict == .sound { return store }
         let (header, draft) = try await engine.pool.run(isLong: store.isLong) { [spool = engine.spool] in
             let header = try store.header(warns: false)
-            do {
-                return (header, try spool.write(store.content, for: "original", syncs: false))
-            } catch { throw ImageError.storage(error, folder: engine.spool.path) }
+            return try ImageError.reporting(spool.path) {
+                (header, try spool.write(store.content, for: "original", syncs: false))
+            }
         }
         let scratch = ScratchFile(draft.path)
         let failure = try await failure(

@@ -40,11 +40,11 @@ struct Original: Sendable {
                 } else {
                     .bytes(try home.loadBytes(of: result.entry?.record ?? record, options: options.storage).bytes)
                 }
-            do {
-                let draft = try spool.write(content, for: "original", syncs: false)
-                (path, scratch) = (draft.path, ScratchFile(draft.path))
-                self.mark = mark ?? VariantSource.mark(draft.checksum)
-            } catch { throw ImageError.storage(error, folder: spool.path) }
+            let draft = try ImageError.reporting(spool.path) {
+                try spool.write(content, for: "original", syncs: false)
+            }
+            (path, scratch) = (draft.path, ScratchFile(draft.path))
+            self.mark = mark ?? VariantSource.mark(draft.checksum)
         }
         (format, workMark, origin) = (record.header.format, self.mark, record.origin)
     }

@@ -39,7 +39,10 @@ struct Renderer: Sendable {
         var output = key.recipe.output(of: header)
         let first = output.steps.first { !$0.changesNothing }
         try key.limits.check(header, source: source, isShrunk: first?.isResampling == true)
-        let file = ScratchFile(try await engine.pool.run { [engine] in try Self.partialPath(in: engine.spool) })
+        let path = try await engine.pool.run { [spool = engine.spool] in
+            try ImageError.reporting(spool.path) { try spool.partialPath("made") }
+        }
+        let file = ScratchFile(path)
         output.path = file.path
         if key.isRaw { output.rule = .pixels }
         let request = RenderRequest(
@@ -60,12 +63,6 @@ struct Renderer: Sendable {
             return RenderedFile(scratch: file, image: image)
         case .failed(let failure): throw failure.imageError(source)
         case nil: throw CodecFailure.garbled(reason: "no outcome").imageError(source)
-        }
-    }
-
-    private static func partialPath(in folder: StorageFolder) throws(ImageError) -> String {
-        do { return try folder.partialPath("made") } catch {
-            throw ImageError.storage(error, folder: folder.path)
         }
     }
 
