@@ -159,15 +159,12 @@ struct ImageProber: Sendable {
         range.flatMap { $0.split(separator: "/").last }.flatMap { Int($0) }
     }
 
-    private static func probed(_ bytes: [UInt8], source: String, cacheType: CacheType) throws(ImageError) -> ProbedImage
-    {
-        // `Array.withUnsafeBytes` loses the type of a thrown error.
-        let read = bytes.withUnsafeBytes { bytes -> Result<ImageProbe, ImageHeader.Failure> in
-            Result { () throws(ImageHeader.Failure) in try ImageProbe(whole: bytes) }
-        }
-        switch read {
-        case .success(let probe): return ProbedImage(probe: probe, byteCount: bytes.count, cacheType: cacheType)
-        case .failure(let error): throw .badData(reason: error.sentence(), source: source, sample: ContentSample(bytes))
+    private static func probed(_ bytes: [UInt8], source: String, cacheType: CacheType) throws -> ProbedImage {
+        do {
+            let probe = try bytes.withUnsafeBytes { try ImageProbe(whole: $0) }
+            return ProbedImage(probe: probe, byteCount: bytes.count, cacheType: cacheType)
+        } catch let error as ImageHeader.Failure {
+            throw ImageError.badData(reason: error.sentence(), source: source, sample: ContentSample(bytes))
         }
     }
 

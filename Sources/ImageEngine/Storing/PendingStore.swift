@@ -20,11 +20,7 @@ struct PendingStore: Sendable {
 
     /// `true` when reading the content may take long.
     var isLong: Bool {
-        switch content {
-        case .bytes(let bytes): bytes.count > BodySpool.memoryLimit
-        case .body(let body): body.count > BodySpool.memoryLimit
-        case .file: true
-        }
+        if case .file = content { true } else { StorageFolder.count(of: content) > BodySpool.memoryLimit }
     }
 
     /// The file of the content, when it exists only for this store.
