@@ -28,13 +28,10 @@ struct Explainer: Sendable {
         switch decision.action {
         case .answer(let isStale): told.verdict = isStale ? .answerStale : .answer
         case .answerAndRefresh: told.verdict = .answerAndRefresh
-        case .revalidate: told.verdict = .revalidate
-        case .load, .fail: told.verdict = .load
-        }
-        switch decision.action {
-        case .answer, .answerAndRefresh: break
-        // What is loaded, or confirmed for another user, goes to the request's own entry.
-        case .revalidate, .load, .fail: if storedKey != key { told.path = cache.disk.path(for: key) }
+        case .revalidate, .load, .fail:
+            told.verdict = decision.action == .revalidate ? .revalidate : .load
+            // What is loaded, or confirmed for another user, goes to the request's own entry.
+            if storedKey != key { told.path = cache.disk.path(for: key) }
         }
         if case .answer = decision.action {
             if options.lookup.verifyDecode == true, entry?.isDecoded == false {
