@@ -26,7 +26,6 @@ package final class CacheClock: Sendable {
     private let clock: EngineClock
     /// The cache's time minus the time since the machine's start.
     private let offset: Atomic<Int>
-    /// The number of this start of the machine.
     let bootNumber: Int
     /// The wall clock minus the cache's time, at the last look.
     private let difference = Atomic(0)

@@ -1,6 +1,5 @@
 public import ImageErrors
 
-/// Finding images in the tiers.
 extension ImageCache {
     /// The image for `key`: from memory, else from disk, whence it is promoted; that counts as a use. Waits.
     ///

@@ -2,7 +2,6 @@ package import ImageErrors
 internal import ImageFormats
 package import Platform
 
-/// Storing images in the tiers.
 extension ImageCache {
     /// This cache, if small images are stored in it without waiting for the disk; see ``BlockingPool/submit(briefFor:_:)``.
     package var ifBrief: ImageCache? { disk.isBrief ? self : nil }

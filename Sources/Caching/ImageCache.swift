@@ -119,13 +119,10 @@ public final class ImageCache: Sendable {
     /// The settings in force.
     public var configuration: Configuration { settings.withLock { $0 } }
 
-    /// The revalidation of stored images, unless a request says otherwise.
     package var revalidation: Revalidation { settings.withLock { $0.revalidate } }
 
-    /// The time in seconds for which failures are remembered, unless a request says otherwise.
     package var negativeCache: Int { settings.withLock { $0.negativeCache } }
 
-    /// `true` when images are decoded completely before they are answered or stored, unless a request says otherwise.
     package var verifiesDecode: Bool { decodes.load(ordering: .relaxed) }
 
     /// The key of an image that is requested as `text`: the text itself, unless the cache's rules make another of it. It is

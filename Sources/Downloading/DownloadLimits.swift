@@ -49,13 +49,11 @@ public struct DownloadLimits: Hashable, Sendable {
     /// credentials, so what is sent depends on it.
     var takesChallenges: Bool { validStatusCodes.map { $0.contains(401) || $0.contains(407) } ?? false }
 
-    /// The error that a body is larger than accepted.
     package func tooLarge(_ url: String) -> ImageError {
         DownloadLimitName.maxBytes.error("it is over the limit of \(maxBytes) bytes", source: url)
     }
 }
 
-/// The names of the limits that a download can exceed.
 package enum DownloadLimitName: String {
     case maxBytes, headerBytes, maxRedirects, redirect
 

@@ -54,7 +54,6 @@ package struct DownloadRequest: Hashable, Sendable {
     private(set) var sent: Sent
     private let sharedLimits: HashedOnce<DownloadLimits>
     package var limits: DownloadLimits { sharedLimits.value }
-    /// The decoding of the body that happens before anything inspects it.
     package let dataModifier: DataModifier?
 
     /// Creates a request for `url`. libcurl, which performs the request, also parses it.
@@ -95,7 +94,6 @@ package struct DownloadRequest: Hashable, Sendable {
     /// The URL as libcurl parses it.
     package var webURL: WebURL { sent.value.webURL }
     package var transfer: TransferOptions { sent.value.transfer }
-    /// The delegates that are asked during the download.
     package var delegates: DownloadDelegates? { sent.value.rare?.value.delegates }
     package var method: RequestMethod { sent.value.method }
     package var body: [UInt8]? { sent.value.rare?.value.body }

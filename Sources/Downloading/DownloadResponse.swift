@@ -40,7 +40,6 @@ package struct Download: Sendable {
     package var delay = 0
     package let response: DownloadResponse
     package var body: DownloadedBody
-    /// The redirects in order.
     package var route: [RedirectConstraints.Redirect] = []
     /// The names of the header fields that were added to the requests after redirects, in lower case.
     package var addedFields: Set<String> = []

@@ -105,7 +105,6 @@ public final class ImageDownloader: Sendable {
 
     deinit { transport.close() }
 
-    /// The longest wait for the next bytes, in seconds, of downloads whose options name none.
     package var timeout: Double { scheduler.timeout }
 
     /// Changes limits, order, rates, timeout and host rules from now on. Running downloads continue. The rest of

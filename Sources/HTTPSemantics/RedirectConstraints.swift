@@ -17,7 +17,6 @@ package struct RedirectConstraints: Sendable, Equatable {
         private static let names: Set = ["cache-control", "expires", "date", "age", "vary"]
     }
 
-    /// `true` when a redirect led to the response.
     package private(set) var isRedirected = false
     /// The directives of all redirects together. `max-age` counts from the arrival of the response.
     private(set) var control = CacheControl("")

@@ -48,7 +48,6 @@ final class EngineServices: Sendable {
         lookup = CacheLookup(configuration, caches, scopes, counts)
     }
 
-    /// The folder of the default cache, where large bodies are collected.
     var spool: StorageFolder { caches.spool }
 
     /// The tier that several machines share; `nil` when there is none, and in a recording, which has no requests to it.

@@ -2,7 +2,6 @@ internal import Glibc
 
 /// Bytes that can be read at any place; outside they read as zeros, and never trap.
 protocol ByteSource {
-    /// The number of bytes that can be read.
     var count: Int { get }
     /// The size of the whole, of which these bytes may be only the start.
     var total: Int { get }

@@ -91,9 +91,7 @@ public struct ImageProbe: Equatable, Sendable {
 /// allocate. A fact is noted once the bytes that tell it are there, so that it counts although the walk fails later.
 protocol ContainerInspector {
     associatedtype Bytes: ByteSource
-    /// The bytes that are read.
     var bytes: Bytes { get }
-    /// The facts noted so far.
     var found: ImageProbe { get }
     /// Walks to the end of the container.
     ///

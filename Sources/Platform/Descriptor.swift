@@ -99,7 +99,6 @@ package struct Descriptor: ~Copyable, Sendable {
         try Files.writeAll(bytes, to: number, path)
     }
 
-    /// The same.
     package func write(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try write($0) } }
 
     /// Waits until the content has reached the disk.

@@ -131,7 +131,6 @@ package final class RunningDigest {
     package enum Kind: String, Sendable {
         case sha256, sha384, sha512
 
-        /// The number of bytes of the digest.
         package var count: Int {
             switch self {
             case .sha256: 32

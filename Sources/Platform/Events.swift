@@ -31,7 +31,6 @@ package final class WakeEvent: Sendable {
         _ = write(descriptor, &one, 8)
     }
 
-    /// Makes the descriptor unreadable again.
     package func clear() {
         var count: UInt64 = 0
         _ = read(descriptor, &count, 8)

@@ -60,7 +60,6 @@ package struct MachineLimits: Sendable, Equatable {
 
     private static func number(_ text: String?) -> Int? { text.flatMap { Int($0.prefix { $0.isNumber || $0 == "-" }) } }
 
-    /// The limits of this process.
     package static let own = {
         func read(_ path: String) -> String? {
             guard let file = try? Descriptor(reading: path, followsLinks: true), let bytes = try? file.bytes(4096)

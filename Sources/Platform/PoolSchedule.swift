@@ -88,7 +88,6 @@ struct PoolSchedule: Sendable {
     /// It has waited and works again.
     mutating func endWait() { stuck -= 1 }
 
-    /// A thread begins a job.
     mutating func begin() { begun &+= 1 }
 
     /// A thread found no job and sleeps until it is called.

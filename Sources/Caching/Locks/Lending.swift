@@ -105,7 +105,6 @@ final class Lending: Sendable {
         return (1...Self.longest + 1).contains(rest) ? rest : 0
     }
 
-    /// `true` when any file may be lent.
     var hasLeases: Bool { table?.hasLeases(at: clock.boot) ?? false }
 
     /// A number that changes whenever, in any process, a file stays only for its lease: an image that was found before may

@@ -58,7 +58,6 @@ package final class DownloadedBody: Sendable {
         }
     }
 
-    /// Calls `body` with all bytes, piece by piece.
     package func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         switch storage {
         case .memory(let bytes): try bytes.withUnsafeBytes(body)

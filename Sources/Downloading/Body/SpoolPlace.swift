@@ -50,7 +50,6 @@ package protocol ResumableBody: AnyObject, Sendable {
     func keep()
     /// Unlocks it for other downloads, though this object may still be referenced. It must not be used afterwards.
     func letGo()
-    /// Deletes it.
     func drop()
     /// Renames the file, which is complete now.
     func handOver(to target: String) throws

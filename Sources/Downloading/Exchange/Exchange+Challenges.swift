@@ -2,7 +2,6 @@ internal import HTTPSemantics
 internal import ImageErrors
 internal import Platform
 
-/// Answers to challenges of servers and proxies.
 extension Exchange {
     /// `true` when a challenge to a request is answered and not returned as the response.
     func answersChallenges(_ outgoing: HTTPRequest) -> Bool {

@@ -74,7 +74,6 @@ package struct HTTPRequest: Hashable, Sendable {
 
     // MARK: Delegates
 
-    /// The request as a delegate sees it.
     package var draft: DownloadDraft {
         DownloadDraft(
             url: url.text,

@@ -31,9 +31,7 @@ package struct TransportSettings: Sendable {
     var policy = NetworkPolicy()
     var tls = TLSSettings()
     package var proxies = ProxyTable()
-    /// The longest time to make a connection, in seconds. `nil`: a second more than the longest wait for bytes.
     var connectTimeout: Double?
-    /// `true` when requests that change something may arrive twice.
     var repeatsChanges = false
     var cookies: CookieFile?
     var netrc: String?

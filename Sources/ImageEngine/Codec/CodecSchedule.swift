@@ -40,7 +40,6 @@ struct CodecSchedule: Sendable {
         let cost: Int
     }
 
-    /// The next step of a worker.
     enum Step: Sendable, Equatable {
         case run([JobID])
         /// Waits for that number of nanoseconds, or until it is woken.

@@ -10,11 +10,8 @@ public enum CacheGlance: Sendable {
     case unknown
 }
 
-/// Hits that need no more than an index look-up.
 extension CacheLookup {
-    /// Looks for an image that may be answered, with no more than an index look-up.
-    ///
-    /// - Parameter needsBytes: `true` to find the image only if memory holds its bytes.
+    /// See ``ImageManager/glance(at:in:options:needsBytes:burst:)``.
     func glance(
         at resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool, burst: UInt64
     ) throws(ImageError) -> CacheGlance {

@@ -1,7 +1,6 @@
 internal import ImageRecipes
 internal import Platform
 
-/// Checks of made images against requests.
 extension CacheLookup {
     /// `true` when a made image may be answered at once, as far as can be known without waiting.
     ///

@@ -122,7 +122,6 @@ final class CacheLookup: Sendable {
         return result
     }
 
-    /// The result with the bytes of its image, read now if necessary.
     func loadingBytes(
         of result: ImageResult, in cache: ImageCache, options: ImageOptions, _ pool: BlockingPool
     ) async throws -> ImageResult {

@@ -209,7 +209,6 @@ struct Explainer: Sendable {
         return nil
     }
 
-    /// Adds what is known about loading from the first source.
     private func explainLoading(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ told: inout Explanation
     ) throws(ImageError) {

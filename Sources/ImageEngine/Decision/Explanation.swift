@@ -53,7 +53,6 @@ public struct Explanation: Sendable, Equatable {
         (storedAt, expiresAt) = (cache.disk.clock.wall(record.storedAt), record.expiresAt)
     }
 
-    /// The explanation with a failure as the verdict.
     func failing(_ error: ImageError, _ reason: String) -> Explanation {
         var failing = self
         (failing.verdict, failing.error) = (.fail, error)

@@ -10,14 +10,12 @@ final class Logins: Sendable {
     struct Request: Hashable, Sendable {
         /// Scheme, host and port.
         let origin: String
-        /// The request's own credentials.
         let credentials: String?
         let delegates: DownloadDelegates?
     }
 
     /// The largest number of requests; one more clears all.
     static let requestLimit = 256
-    /// The largest number of logins per request.
     static let loginLimit = 8
 
     private let known = Mutex<[Request: [String]]>([:])
@@ -26,7 +24,6 @@ final class Logins: Sendable {
     /// `true` when none is known. Asked for every hit.
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
-    /// Remembers the credentials that a download used.
     func note(_ login: String, of request: Request) {
         known.withLock { known in
             if known.count >= Self.requestLimit, known[request] == nil { known = [:] }

@@ -69,7 +69,6 @@ struct FetchedImage: Sendable {
         return origin
     }
 
-    /// `true` when a delegate was asked about the request and added no credentials.
     private var isApproved: Bool { plan.wasAsked && scope.credentials == nil }
 
     /// `true` when the response may go to other machines.

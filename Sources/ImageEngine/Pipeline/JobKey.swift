@@ -40,7 +40,6 @@ struct RenderKey: Hashable, Sendable {
     let mark: String
     let recipe: ImageRecipe
     let limits: RenderLimits
-    /// `true` when the output is raw pixels instead of an image.
     var isRaw = false
 }
 

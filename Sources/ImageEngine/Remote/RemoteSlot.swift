@@ -19,7 +19,6 @@ final class RemoteSlot: Sendable {
     /// The tier in force; `nil` when there is none.
     var tier: RemoteTier? { state.withLock { $0.tier } }
 
-    /// The settings in force.
     var configuration: RemoteTier.Configuration { state.withLock { $0.configuration } }
 
     /// - Parameter changes: Receives each change of the breaker.

@@ -75,7 +75,6 @@ struct StoragePolicy: Sendable, Equatable {
     }
 
     var storage = StorageOptions()
-    /// The required parts of the result.
     var needs: ImageNeeds = []
     /// `true` when the request follows HTTP.
     var obeysNoStore = false
@@ -159,7 +158,6 @@ extension StoragePolicy {
 extension StorageOptions {
     package var keepsNothing: Bool { cacheMemoryOnly && !keepsInMemory }
 
-    /// Excludes both tiers.
     package mutating func keepNothing() { (cacheMemoryOnly, keepsInMemory) = (true, false) }
 
     /// The options for an image made from an expired original, which replaces a newer one: it is
