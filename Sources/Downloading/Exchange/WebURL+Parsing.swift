@@ -214,7 +214,12 @@ extension WebURL {
 
     /// `true` for what stands for itself in a path (RFC 3986, 3.3), but not `%`.
     private static func isPlainInPath(_ byte: UInt8) -> Bool {
-        isLetter(byte | 0x20) || isDigit(byte) || "/-._~=&+,:;!*()@".utf8.contains(byte)
+        switch byte {
+        case UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "="), UInt8(ascii: "&"), UInt8(ascii: "!"): true
+        // ( ) * + , - . / digits : ; and @ with the letters.
+        case 0x28...0x3B, 0x40...0x5A, 0x61...0x7A: true
+        default: false
+        }
     }
 
     /// `true` for a name whose last label begins with a letter, and for four numbers as they are written.
