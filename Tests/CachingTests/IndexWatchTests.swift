@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import TestSupport
+import Synchronization
 import Testing
 
 @testable import Caching
@@ -95,6 +96,18 @@ import Testing
         #expect(removal == DiskStorage.Removal(count: 1, bytes: hollowPNG(width: 3, count: 500).count))
         #expect(FileStamp(path: path) == nil)
         #expect(try disk.check().isClean)
+    }
+
+    @Test func whatSQLiteFindsDamagedIsCheckedAtOnce() throws {
+        let disk = try filled()
+        let count = Mutex(0)
+        disk.disk.index.hooks.withLock { $0.onDamage = { count.withLock { $0 += 1 } } }
+        _ = try disk.record("1")
+        #expect(count.withLock { $0 } == 0)
+        try #require(truncate(disk.index + "-shm", 0) == 0)
+        for number in 1...20 { _ = try? disk.record("\(number)") }
+        #expect(count.withLock { $0 } == 1, "once until the check")
+        #expect(try disk.disk.index.wasChangedByOthers())
     }
 
     /// A closure that is kept alone in a lock is wrapped at each access, and called through all of its wrappers: 64 bytes of

@@ -128,6 +128,7 @@ public final class DiskStorage: Sendable {
                 self.beginWatching()
             }
             $0.onAdopting = { [weak self] in self?.startAdoption() }
+            if watchesIndex { $0.onDamage = { [weak self] in if let self { startThread { self.checkIndex() } } } }
         }
     }
 

@@ -50,6 +50,8 @@ final class CacheIndex: Sendable {
         var onAdopting: (@Sendable () -> Void)?
         /// Called before a connection is opened, by any thread.
         var onOpening: (@Sendable () -> Void)?
+        /// Called when SQLite finds that somebody has changed the files, by any thread.
+        var onDamage: (@Sendable () -> Void)?
     }
 
     /// An index whose file is made at the first write.
@@ -156,11 +158,13 @@ final class CacheIndex: Sendable {
         try reading(or: Totals(), patience: patience) { try $0.totals() }
     }
 
-    /// Runs `body`, and again after a moment as long as files beside the index are cut short or replaced meanwhile, by others
-    /// or because the last connection was just closed.
+    /// Runs `body`, and again after a moment as long as files beside the index are cut short, replaced or removed meanwhile,
+    /// by others or because the last connection was just closed.
     private func withWholeMemory<Value>(_ body: () throws -> Value) throws -> Value {
         for pause: UInt32 in [1_000, 10_000, 50_000, 200_000] {
-            do { return try notingNewer(body) } catch let failure as Failure where failure.isCutMemory {
+            do { return try notingNewer(body) } catch let failure as Failure
+                where failure.isCutMemory || failure.isGone
+            {
                 distrust(failure)
                 closeAll()
                 usleep(pause)
@@ -172,7 +176,8 @@ final class CacheIndex: Sendable {
     /// Notes that somebody has changed the files, as a failure of SQLite says. The connections that follow know nothing of how
     /// far the log was: it may be an older one by now.
     private func distrust(_ failure: Failure) {
-        if !failure.isForeign { changed.store(true, ordering: .relaxed) }
+        if failure.isForeign || changed.exchange(true, ordering: .relaxed) { return }
+        hooks.withLock { $0 }.onDamage?()
     }
 
     /// Runs `body`, and says it once when a newer halcyon has made the index.

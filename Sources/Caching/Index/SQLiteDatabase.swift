@@ -24,6 +24,8 @@ final class SQLiteDatabase {
         var isFault: Bool { kind == SQLITE_IOERR }
         /// The disk is full.
         var isFull: Bool { kind == SQLITE_FULL || isFault && system == ENOSPC }
+        /// A file beside it went at that moment, as when the last connection of another process is closed.
+        var isGone: Bool { isFault && system == ENOENT }
         /// The file, or one beside it, is shorter than it was.
         var isCutOff: Bool { code == SQLITE_IOERR | 2 << 8 }
         /// The file of the memory that connections share was shorter than that, or is not at its place any more.

@@ -15,6 +15,8 @@ from .server import Dead, Hangs, Server, cached, inline, store
 #: The files that processes have open or in memory.
 FILES = ("leases/table", "index.sqlite-shm", "index.sqlite-wal", "index.sqlite", "index.sqlite.lock", "flights")
 LENGTHS = (0, 1, 1000, 4096, 100_000)
+#: The time in seconds after which an older version, which a cut log brings back, is not served any more.
+PATIENCE = 5
 
 
 def cut(damaged: DamagedCache, seconds: float) -> None:
@@ -51,7 +53,7 @@ def cut_once(damaged: DamagedCache, name: str, length: int) -> None:
             for key in keys:
                 server.ask("cachePath", {"key": key})
                 server.ask("isCached", {"key": key})
-                damaged.look(server, key, "data")
+                damaged.look(server, key, "data", PATIENCE)
             shorten(path, length)
             works(damaged, other, keys[:10])
             shorten(path, length)
@@ -75,7 +77,7 @@ def works(damaged: DamagedCache, server: Server, keys: list[str], patience: floa
         if not damaged.put(server, key):
             continue
         end = time.monotonic() + patience
-        while not damaged.look(server, key, "data"):
+        while not damaged.look(server, key, "data", PATIENCE):
             if time.monotonic() > end:
                 damaged.breach("unhealed", f"{key} is not served after it was stored anew")
                 break

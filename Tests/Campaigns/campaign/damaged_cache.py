@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
 import random
 
 from .folder import unique_bytes
@@ -51,8 +52,9 @@ class DamagedCache:
         self.versions[key] = version
         return str(reply["result"]["path"])
 
-    def look(self, server: Server, key: str, answer: str) -> bool:
-        """Whether the image is served; what is served must be whole, of that key, and the last version."""
+    def look(self, server: Server, key: str, answer: str, patience: float = 0) -> bool:
+        """Whether the image is served; what is served must be whole, of that key, and the last version: at once, or within
+        so many seconds where the index has still to be repaired."""
         reply = server.ask("retrieve", cached(key, answer))
         if "result" not in reply:
             if reply["error"]["code"] != NOT_CACHED:
@@ -77,6 +79,9 @@ class DamagedCache:
             # A change that keeps size and time of change shows only when the bytes are read: not asked of a path.
             self.breach("wrong data" if answer == "data" else "wrong paths", f"{key}: {error}")
             return True
+        if found.key == key and found.version != self.versions.get(key) and patience > 0:
+            time.sleep(0.25)
+            return self.look(server, key, answer, patience - 0.25)
         if found.key != key or found.version != self.versions.get(key):
             self.breach("wrong " + answer, f"{key} at {self.versions.get(key)}: {found} is served")
         return True
