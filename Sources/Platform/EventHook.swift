@@ -17,3 +17,7 @@ package final class EventHook<Event: Sendable>: Sendable {
     /// Calls the receiver, outside the lock.
     package func report(_ event: Event) { receiver.withLock { $0 }?.call(event) }
 }
+
+extension EventHook<Void> {
+    package func report() { report(()) }
+}

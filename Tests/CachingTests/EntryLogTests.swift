@@ -68,7 +68,7 @@ import Testing
     /// Its files were entered into the one that was lost.
     @Test func anIndexThatIsLostWhileItAdoptsGoesOnAdopting() throws {
         let disk = try filled()
-        disk.disk.index.hooks.withLock { $0.onAdopting = nil }
+        disk.disk.index.onAdopting.set(nil)
         loseIndex(disk)
         try disk.disk.index.write { _ in }
         let generation = disk.disk.lending.generation
@@ -82,7 +82,7 @@ import Testing
 
     @Test func anIndexThatDoesNotKnowAllImagesYetIsNotTakenForTheLog() throws {
         let disk = try filled()
-        disk.disk.index.hooks.withLock { $0.onAdopting = nil }
+        disk.disk.index.onAdopting.set(nil)
         loseIndex(disk)
         try disk.disk.index.write { _ in }
         try EntryLogRewriting(disk: disk.disk).run()

@@ -101,7 +101,7 @@ import Testing
     @Test func whatSQLiteFindsDamagedIsCheckedAtOnce() throws {
         let disk = try filled()
         let count = Mutex(0)
-        disk.disk.index.hooks.withLock { $0.onDamage = { count.withLock { $0 += 1 } } }
+        disk.disk.index.onDamage.set { count.withLock { $0 += 1 } }
         _ = try disk.record("1")
         #expect(count.withLock { $0 } == 0)
         try #require(truncate(disk.index + "-shm", 0) == 0)

@@ -12,7 +12,7 @@ SPREAD = 6
 WIDER: Dict[str, int] = {}
 #: The most files of one target that name each other's types in a circle.
 CYCLE = 23
-#: What no source contains. A closure that is kept alone in a lock grows with each access: the compiler wraps it each time.
+#: What no source contains. A closure that is alone in a lock grows at each access: an EventHook does not.
 BANNED = (r"@unchecked\s+Sendable", r"nonisolated\(unsafe\)", r"\btry!", r"\bfatalError\b", r"Mutex<[^>]*->")
 #: Ids of a design that the readers of the repository do not have; where one stood for a reason, the reason stands there.
 IDS = r"\b(?:[A-E]\d?-\d{1,3}|E\d \d{1,3}|[Rr]eliability [A-F]\d{1,2})\b|/// [A-F]\d{1,2}[:.]|\([A-F]\d{1,2}\)[.\"]"

@@ -122,14 +122,12 @@ public final class DiskStorage: Sendable {
         touches = TouchLog(index: index)
         watch = IndexWatch(index: index, folder: folder, clock: clock)
         apply(configuration)
-        index.hooks.withLock {
-            $0.onOpening = { [weak self] in
-                guard let self, self.watch.noteOpening(), watchesIndex else { return }
-                self.beginWatching()
-            }
-            $0.onAdopting = { [weak self] in self?.startAdoption() }
-            if watchesIndex { $0.onDamage = { [weak self] in if let self { startThread { self.checkIndex() } } } }
+        index.onOpening.set { [weak self] in
+            guard let self, self.watch.noteOpening(), watchesIndex else { return }
+            self.beginWatching()
         }
+        index.onAdopting.set { [weak self] in self?.startAdoption() }
+        if watchesIndex { index.onDamage.set { [weak self] in if let self { startThread { self.checkIndex() } } } }
     }
 
     /// Adopts the files of the folder on a thread of its own, unless one does.

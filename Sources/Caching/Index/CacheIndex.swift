@@ -29,8 +29,12 @@ final class CacheIndex: Sendable {
     let writer = Mutex<IndexWriter?>(nil)
     /// The writes that may share a transaction; as many as leave it short.
     let commits = GroupCommit<SharedWrite>(limit: 32)
-    /// What the storage does at turns of the index; none of it may wait.
-    let hooks = Mutex(Hooks())
+    /// Called when the index was begun in a folder that had images already, until ``endAdopting(of:)``. Must not wait.
+    let onAdopting = EventHook<Void>()
+    /// Called before a connection is opened, by any thread. Must not wait.
+    let onOpening = EventHook<Void>()
+    /// Called when SQLite finds that somebody has changed the files, by any thread. Must not wait.
+    let onDamage = EventHook<Void>()
     private let changed = Atomic(false)
     private let newLog = Atomic(false)
     /// The entries that have to be proven; see ``IndexConnection/unprovenTimes(_:since:)``.
@@ -44,15 +48,6 @@ final class CacheIndex: Sendable {
     let isWriteHeld = Atomic(false)
     /// The same until it could be read.
     let isReadHeld = Atomic(false)
-
-    struct Hooks {
-        /// Called when the index was begun in a folder that had images already, until ``endAdopting(of:)``.
-        var onAdopting: (@Sendable () -> Void)?
-        /// Called before a connection is opened, by any thread.
-        var onOpening: (@Sendable () -> Void)?
-        /// Called when SQLite finds that somebody has changed the files, by any thread.
-        var onDamage: (@Sendable () -> Void)?
-    }
 
     /// An index whose file is made at the first write.
     ///
@@ -96,7 +91,7 @@ final class CacheIndex: Sendable {
 
     private func beginAdopting() {
         setAdopting(true)
-        hooks.withLock { $0 }.onAdopting?()
+        onAdopting.report()
     }
 
     /// `true` when the file is there, but no index yet, or one of an older version: a write changes that.
@@ -177,7 +172,7 @@ final class CacheIndex: Sendable {
     /// far the log was: it may be an older one by now.
     private func distrust(_ failure: Failure) {
         if failure.isForeign || changed.exchange(true, ordering: .relaxed) { return }
-        hooks.withLock { $0 }.onDamage?()
+        onDamage.report()
     }
 
     /// Runs `body`, and says it once when a newer halcyon has made the index.
@@ -273,7 +268,7 @@ final class CacheIndex: Sendable {
     }
 
     private func prepareOpening(isLocked: Bool = false) {
-        hooks.withLock { $0 }.onOpening?()
+        onOpening.report()
         files.clearWay(isLocked: isLocked)
     }
 

@@ -44,13 +44,9 @@ public final class MCPServer: RequestHandler {
     let gallery: Gallery
     private let serverInfo: JSONLiteral
     private let maxResultBytes: Int
-    private let state = Mutex(State())
+    private let session = Mutex(MCPVersion.newestWithSession)
     private let hasEnded = Atomic(false)
-
-    private struct State {
-        var session = MCPVersion.newestWithSession
-        var onInputEnd: @Sendable () -> Void = {}
-    }
+    private let onInputEnd = EventHook<Void>()
 
     /// A server over an engine.
     ///
@@ -69,12 +65,12 @@ public final class MCPServer: RequestHandler {
     public var answersNull: Bool { false }
 
     /// Sets what is done when the client has closed its end; see ``inputEnded()``.
-    public func use(onInputEnd: @escaping @Sendable () -> Void) { state.withLock { $0.onInputEnd = onInputEnd } }
+    public func use(onInputEnd: @escaping @Sendable () -> Void) { self.onInputEnd.set(onInputEnd) }
 
     /// Starts no more requests. See ``RequestHandler``.
     public func inputEnded() {
         hasEnded.store(true, ordering: .relaxed)
-        state.withLock { $0 }.onInputEnd()
+        onInputEnd.report()
     }
 
     /// Answers a request; notifications need no answer. See ``RequestHandler``.
@@ -87,7 +83,7 @@ public final class MCPServer: RequestHandler {
             return .failed(.noSuchMethod(method, among: Method.allCases.map(\.rawValue)))
         }
         do {
-            let request = try MCPRequest(params, method: method, session: state.withLock { $0.session })
+            let request = try MCPRequest(params, method: method, session: session.withLock { $0 })
             return try answer(known, params, request, &result)
         } catch {
             return .failed(error)
@@ -101,7 +97,7 @@ public final class MCPServer: RequestHandler {
         switch method {
         case .initialize:
             let version = MCPVersion.session(params?.member("protocolVersion")?.string)
-            state.withLock { $0.session = version }
+            session.withLock { $0 = version }
             MCPReply(version: version, serverInfo: serverInfo)
                 .write(to: &result) { result in
                     result.field("protocolVersion", version.rawValue)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
 import random
+import time
 
 from .folder import unique_bytes
 from .pictures import NotWhole, picture, stamp
