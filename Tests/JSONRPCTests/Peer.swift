@@ -109,7 +109,7 @@ final class Peer: Sendable {
     func next() throws -> JSON? {
         while true {
             let line: [UInt8]? = received.withLock { received in
-                guard let newline = received.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+                guard let newline = received.firstNewline() else { return nil }
                 defer { received.removeSubrange(...newline) }
                 return Array(received[..<newline])
             }

@@ -43,7 +43,7 @@ final class ScriptedRedis: Sendable {
 
         private mutating func number(after sign: Character) -> Int? {
             while true {
-                if let end = received.firstIndex(of: 10) {
+                if let end = received.firstNewline() {
                     let line = String(decoding: received[..<end], as: UTF8.self)
                     received.removeSubrange(...end)
                     return line.first == sign ? Int(line.dropFirst().dropLast()) : nil

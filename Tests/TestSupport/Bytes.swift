@@ -1,3 +1,5 @@
+import Glibc
+
 /// Numbers as bytes, for files made by hand.
 package func big32(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
 package func big16(_ value: UInt16) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
@@ -17,4 +19,16 @@ package func animatedGIF(_ delays: [Int?], loops: Int?, as name: String = "NETSC
         bytes += [0x2C, 0, 0, 0, 0, 2, 0, 1, 0, 0, 2, 2, 0x44, 0x0A, 0]
     }
     return bytes + [0x3B]
+}
+
+extension [UInt8] {
+    /// The place of the first newline at or after `start`. By memchr: a search by elements is slow where nothing is optimised.
+    package func firstNewline(from start: Int = 0) -> Int? {
+        withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress, start < bytes.count else { return nil }
+            return memchr(base + start, Int32(UInt8(ascii: "\n")), bytes.count - start).map {
+                UnsafeRawPointer($0) - base
+            }
+        }
+    }
 }

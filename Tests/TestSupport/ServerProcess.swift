@@ -207,11 +207,7 @@ public final class ServerProcess: Sendable {
                 state.received.removeSubrange(..<(range.upperBound + length))
                 return message
             }
-            let newline: Int? = state.received.withUnsafeBytes { bytes in
-                guard let base = bytes.baseAddress, state.scanned < bytes.count else { return nil }
-                let found = memchr(base + state.scanned, Int32(UInt8(ascii: "\n")), bytes.count - state.scanned)
-                return found.map { UnsafeRawPointer($0) - base }
-            }
+            let newline = state.received.firstNewline(from: state.scanned)
             state.scanned = newline == nil ? state.received.count : 0
             guard let newline else { return nil }
             let message = Array(state.received[..<newline])
