@@ -30,7 +30,9 @@ let package = Package(
         .systemLibrary(name: "CVipsLibrary", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
         .target(
             name: "CVips", dependencies: ["CVipsLibrary"],
-            linkerSettings: [.linkedLibrary("vips"), .linkedLibrary("jpeg"), .linkedLibrary("lcms2")]),
+            linkerSettings: [
+                .linkedLibrary("vips"), .linkedLibrary("jpeg"), .linkedLibrary("png16"), .linkedLibrary("lcms2"),
+            ]),
         .target(name: "CCurl"),
         .target(name: "CCodings"),
         .target(name: "CLinux"),

@@ -17,6 +17,7 @@ PACKAGES = {
     "libglib-2.0.so.0": "libglib2.0-0",
     "libvips.so.42": "libvips42 (>= 8.14)",
     "libjpeg.so.62": "libjpeg62-turbo",
+    "libpng16.so.16": "libpng16-16",
     "liblcms2.so.2": "liblcms2-2",
     "libstdc++.so.6": "libstdc++6",
     "libgcc_s.so.1": "libgcc-s1",

@@ -12,8 +12,31 @@ int hv_is_late(void);
 VipsImage *hv_new_like(VipsImage *image, int width, int height);
 /// Encodes a plain JPEG (grey or RGB of 8 bits, in memory), with or without a profile and without other metadata. NULL
 /// without an error if the image is not suited. The caller frees the result with `hv_free`.
-void *hv_encode_jpeg(
-    VipsImage *image, int quality, int is_progressive, const void *profile, size_t profile_count, size_t *count);
+void *hv_encode_jpeg(VipsImage *image, const hv_encoding *how, const void *profile, size_t profile_count, size_t *count);
+
+enum { hv_most_colours = 256, hv_palette_slots = 1024 };
+/// All colours of an image, and the place of each.
+typedef struct {
+    int count;
+    /// How many of them, from the first on, are not opaque.
+    int clear_count;
+    /// Red, green, blue and alpha, from the highest byte on.
+    uint32_t colours[hv_most_colours];
+    /// A hash table: a place counted from 1, or 0.
+    uint16_t places[hv_palette_slots];
+} hv_palette;
+/// The place of the colour of a pixel, which is in the palette.
+uint8_t hv_place_in_palette(const hv_palette *palette, const uint8_t *pixel, int bands);
+/// The bits that a place in a palette of so many colours takes: 1, 2, 4 or 8.
+int hv_bits_of_palette(int colours);
+/// The same for a PNG in grey or RGB, with or without alpha, of 8 or 16 bits; with `palette`, or NULL, of the places of its
+/// colours in that, for RGB of 8 bits.
+void *hv_encode_png(VipsImage *image, const hv_encoding *how, const hv_palette *palette, const void *profile,
+    size_t profile_count, size_t *count);
+/// Encodes a JPEG or PNG through libjpeg or libpng directly; NULL when the image is large, or when EXIF or other metadata must
+/// be written. The caller frees the result with `hv_free`.
+void *hv_encode_directly(
+    VipsImage *image, hv_loader format, const hv_encoding *how, const hv_palette *palette, size_t *count);
 /// Copies the profile and the metadata of an image to another, which must have no other reference.
 void hv_copy_metadata(VipsImage *to, VipsImage *from);
 /// Resolves the functions of libjxl in the opened plug-in; 0 on success.

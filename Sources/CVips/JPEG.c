@@ -167,8 +167,7 @@ static void begin(j_compress_ptr state) { grow(state); }
 
 static void end(j_compress_ptr state) { (void)state; }
 
-void *hv_encode_jpeg(
-    VipsImage *image, int quality, int is_progressive, const void *profile, size_t profile_count, size_t *count) {
+void *hv_encode_jpeg(VipsImage *image, const hv_encoding *how, const void *profile, size_t profile_count, size_t *count) {
     int bands = image->Bands;
     int is_plain = image->BandFmt == VIPS_FORMAT_UCHAR && (bands == 1 || bands == 3) && image->Xsize <= JPEG_MAX_DIMENSION
         && image->Ysize <= JPEG_MAX_DIMENSION && profile_count <= 255 * (size_t)profile_part;
@@ -188,11 +187,11 @@ void *hv_encode_jpeg(
         state.input_components = bands;
         state.in_color_space = bands == 1 ? JCS_GRAYSCALE : JCS_RGB;
         jpeg_set_defaults(&state);
-        jpeg_set_quality(&state, quality, TRUE);
+        jpeg_set_quality(&state, how->quality, TRUE);
         state.optimize_coding = TRUE;
-        if (is_progressive) jpeg_simple_progression(&state);
+        if (how->progressive) jpeg_simple_progression(&state);
         // Chroma is halved up to quality 90, as libjpeg does by default, and stored in full above.
-        if (quality > 90) state.comp_info[0].h_samp_factor = state.comp_info[0].v_samp_factor = 1;
+        if (how->quality > 90) state.comp_info[0].h_samp_factor = state.comp_info[0].v_samp_factor = 1;
         jpeg_start_compress(&state, TRUE);
         if (profile) write_profile(&state, profile, profile_count);
         while (state.next_scanline < state.image_height) {

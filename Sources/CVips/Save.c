@@ -12,12 +12,19 @@ static void *bytes_of(VipsTarget *target, size_t *count) {
     return copy;
 }
 
-/// The largest size of pixels, in bytes, that is evaluated into memory for `hv_encode_jpeg`.
+/// The largest size of pixels, in bytes, that is evaluated into memory to be encoded directly.
 enum { little = 4 << 20 };
 
-/// Encodes a JPEG through libjpeg directly; NULL when the image is large, or when EXIF or other metadata must be
-/// written.
-static void *encode_jpeg_directly(VipsImage *image, const hv_encoding *how, size_t *count) {
+static int has_comments(VipsImage *image) {
+    int found = 0;
+    gchar **names = vips_image_get_fields(image);
+    for (gchar **name = names; name && *name && !found; name++) found = g_str_has_prefix(*name, "png-comment-");
+    g_strfreev(names);
+    return found;
+}
+
+void *hv_encode_directly(
+    VipsImage *image, hv_loader format, const hv_encoding *how, const hv_palette *palette, size_t *count) {
     int keeps_some = how->metadata != hv_profile_only && how->metadata != hv_no_metadata;
     if (keeps_some && hv_carried_metadata(image)) return NULL;
     const void *profile = NULL;
@@ -25,6 +32,8 @@ static void *encode_jpeg_directly(VipsImage *image, const hv_encoding *how, size
     if (how->metadata != hv_no_metadata && vips_image_get_typeof(image, VIPS_META_ICC_NAME)
         && vips_image_get_blob(image, VIPS_META_ICC_NAME, &profile, &profile_count))
         return NULL;
+    // libvips writes them beside a profile only.
+    if (format == hv_png && keeps_some && profile && has_comments(image)) return NULL;
     VipsImage *ready = NULL;
     if (hv_is_in_memory(image)) {
         ready = image;
@@ -33,14 +42,15 @@ static void *encode_jpeg_directly(VipsImage *image, const hv_encoding *how, size
         ready = hv_materialise(image);
     }
     if (!ready) return NULL;
-    void *bytes = hv_encode_jpeg(ready, how->quality, how->progressive, profile, profile_count, count);
+    void *bytes = format == hv_png ? hv_encode_png(ready, how, palette, profile, profile_count, count)
+                                   : hv_encode_jpeg(ready, how, profile, profile_count, count);
     g_object_unref(ready);
     return bytes;
 }
 
 void *hv_save(VipsImage *image, hv_loader format, const hv_encoding *how, size_t *count) {
-    if (format == hv_jpeg) {
-        void *bytes = encode_jpeg_directly(image, how, count);
+    if (format == hv_jpeg || format == hv_png) {
+        void *bytes = hv_encode_directly(image, format, how, NULL, count);
         if (bytes || hv_was_killed()) return bytes;
     }
     VipsImage *copy = hv_choose_metadata(image, how->metadata);

@@ -188,8 +188,8 @@ typedef struct {
 /// Encodes into memory, to be freed with `hv_free`; NULL after an error.
 void *hv_save(VipsImage *image, hv_loader format, const hv_encoding *encoding, size_t *count);
 /// Encodes an image of 8 bits, in RGB and in memory, as a PNG with a palette of up to 256 colours; NULL without an error when
-/// the pixels of that, seen on black, differ from those of the image by a mean square of more than `most_difference`. The
-/// colours of clear pixels become one.
+/// the pixels of that, seen on black, differ from those of the image by a mean square of more than `most_difference`. Beside
+/// metadata, and where not all colours fit, those of clear pixels become one.
 void *hv_save_palette(VipsImage *image, const hv_encoding *encoding, double most_difference, size_t *count);
 
 /// Gives up all capabilities for ever and, if this is root, the user: the process is `nobody` afterwards. To be called
