@@ -210,8 +210,9 @@ void hv_limit_files(uint64_t files);
 ssize_t hv_receive(int socket, void *bytes, size_t size, int *descriptors, size_t most, size_t *count);
 /// Ends the process once it has used that many more seconds of processor time; to be called again for each request.
 void hv_limit_processor_time(double seconds);
-/// Sets the allocator to return memory to the system and to use a single arena, because there is only one thread.
+/// Sets the allocator to use a single arena, because there is only one thread, and to keep memory from one picture to the next.
 void hv_tune_memory(void);
+/// Returns free memory to the system where it is much; to be called after each picture.
 void hv_trim_memory(void);
 /// Maps a file for reading; NULL on failure. There is one at a time. Where the file is cut short meanwhile, zeros are read,
 /// and nothing ends by a signal.
