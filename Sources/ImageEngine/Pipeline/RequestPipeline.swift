@@ -170,7 +170,7 @@ struct RequestPipeline: Sendable {
     func answer(
         _ found: ImageCache.Candidate, isStale: Bool, _ request: ImageRequest
     ) async throws -> ImageResult {
-        try await engine.pool.run { [engine] in
+        let answer = { @Sendable [engine] in
             var result = try engine.lookup.answer(found.hit, in: request.cache, request.options, request.needs)
             result.isStale = isStale
             // In memory, an expired image would look unexpired, and a stale one may be replaced meanwhile.
@@ -180,5 +180,7 @@ struct RequestPipeline: Sendable {
             }
             return result
         }
+        let isAtHand = found.hit.record.path != nil && !request.options.storage.queryDataWhenInMemory
+        return isAtHand && !request.needs.contains(.bytes) ? try answer() : try await engine.pool.run(answer)
     }
 }

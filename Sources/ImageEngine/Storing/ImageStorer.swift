@@ -95,6 +95,19 @@ struct ImageStorer: Sendable {
         }
     }
 
+    /// Stores a made image, and returns the answer.
+    func storeMade(_ made: Renderer.Rendered) async throws -> ImageResult {
+        try await withCheckedThrowingContinuation { continuation in
+            engine.pool.submit(isLong: made.isLong) { [self] in
+                do {
+                    storeVerified(try made.store(), holding: nil) { continuation.resume(with: $0) }
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
+
     /// Stores a loaded image, already decoded if the options require that. Waits for the disk, but not for the index.
     ///
     /// - Parameters:
@@ -169,12 +182,15 @@ struct ImageStorer: Sendable {
         {
             return original.result.stored
         }
-        var store = try await Renderer(engine: engine).rendered(
+        let made = try await Renderer(engine: engine).rendered(
             original, options.processing.recipe.cacheKey(key), key.key, in: cache, keeping, needs: [.file, .bytes])
-        store.overwrites = overwrites
-        store.metadata = metadata
-        store.isGiven = true
-        return try await engine.pool.run(isLong: store.isLong) { [store] in try store.run().stored }
+        return try await engine.pool.run(isLong: made.isLong) {
+            var store = try made.store()
+            store.overwrites = overwrites
+            store.metadata = metadata
+            store.isGiven = true
+            return try store.run().stored
+        }
     }
 
     /// The original with a file for the worker; stored if the options keep originals.

@@ -49,6 +49,12 @@ struct Original: Sendable {
         (format, workMark, origin) = (record.header.format, self.mark, record.origin)
     }
 
+    /// `true` when an original has a file that the worker can read: it is made one without waiting.
+    static func isReady(_ result: ImageResult) -> Bool {
+        let record = result.record
+        return result.cacheType != .none && record.checksum != nil && (record.path ?? result.entry?.record.path) != nil
+    }
+
     /// `true` when processing may have failed only because its file was removed or is damaged.
     func isToBlame(for error: ImageError) -> Bool {
         switch error {

@@ -6,15 +6,23 @@ internal import Platform
 struct Renderer: Sendable {
     let engine: EngineServices
 
+    /// A rendered image that is to be stored.
+    struct Rendered: Sendable {
+        /// `true` when reading it may take long.
+        let isLong: Bool
+        /// The image as it is stored. Reads its file.
+        let store: @Sendable () throws -> PendingStore
+    }
+
     func rendered(
         _ original: Original, _ key: CacheKey, _ source: String, in cache: ImageCache, _ options: ImageOptions,
         needs: ImageNeeds, priority: any ChangingPriority = CallPriority(0.5), isOfExpired: Bool = false
-    ) async throws -> PendingStore {
+    ) async throws -> Rendered {
         let work = RenderKey(
             mark: original.workMark, recipe: original.rest ?? options.processing.recipe,
             limits: options.processing.limits)
         let file = try await render(original, work, source, priority: priority)
-        return try await engine.pool.run {
+        return Rendered(isLong: file.image.byteCount > BodySpool.memoryLimit) {
             var keeping = options
             keeping.processing.recipe = ImageRecipe()
             return PendingStore(

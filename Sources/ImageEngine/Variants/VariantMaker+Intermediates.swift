@@ -38,12 +38,13 @@ extension VariantMaker {
     ) async throws -> Original? {
         let (resource, cache, options) = (request.resource, request.cache, request.options)
         let prefixes = ChainPrefix.all(of: options.processing.recipe, forPixels: request.needs.contains(.pixels))
-        if prefixes.isEmpty { return nil }
+        let known = engine.lookup.keys(resource, options)
+        let wanted = prefixes.flatMap { prefix in known.map { (prefix, prefix.recipe.cacheKey($0)) } }
+        if try engine.lookup.lacks(wanted.map { $0.1 }, in: cache) { return nil }
         var looking = options.keepingOnlyCacheOptions
         looking.lookup.integrity = nil
         return try await engine.pool.runIfWanted { [engine, looking] in
-            let keys = engine.lookup.keys(resource, options)
-            for (prefix, key) in prefixes.flatMap({ prefix in keys.map { (prefix, prefix.recipe.cacheKey($0)) } }) {
+            for (prefix, key) in wanted {
                 guard let known = try cache.knownHit(for: key)?.record, isWanted(known),
                     let format = known.origin.facts.exactSource, let mark = VariantSource.mark(of: known),
                     prefix.serves(known.header),

@@ -106,7 +106,7 @@ struct VariantMaker: Sendable {
         // Another job may have made it since the last look-up.
         if let found = try await made(request, from: original, key: key.key) { return found }
         func make(_ base: Original) async throws -> ImageResult {
-            let result = try await ImageStorer(engine: engine).storeLoaded(
+            let result = try await ImageStorer(engine: engine).storeMade(
                 try await Renderer(engine: engine).rendered(
                     base, key.key, request.resource.url, in: request.cache, key.options, needs: key.needs,
                     priority: priority, isOfExpired: isOfExpired))
@@ -142,11 +142,12 @@ struct VariantMaker: Sendable {
         _ loaded: ImageResult, by loading: ImageRequest, _ request: ImageRequest, isSecondTry: Bool = false,
         _ work: @escaping @Sendable (Original) async throws -> ImageResult
     ) async throws -> RequestStep {
-        let original = try await engine.pool.run { [engine] in
+        let prepare = { @Sendable [engine] in
             try Original(
                 loaded, in: loading.cache, loading.options,
                 mark: loaded.cacheType == .none ? engine.lookup.sourceMark(request.resource) : nil, spool: engine.spool)
         }
+        let original = Original.isReady(loaded) ? try prepare() : try await engine.pool.run(prepare)
         try Task.checkCancellation()
         do {
             return .answer(try await work(original))
