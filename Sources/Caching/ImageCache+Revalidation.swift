@@ -118,8 +118,10 @@ extension ImageCache {
         return noted
     }
 
-    /// `true` when the image that was found is still the one of its key.
-    package func holds(_ hit: Hit) -> Bool {
-        hit.record.path == nil ? memory.peek(hit.record.key)?.record === hit.record : hit.record.isIntact(burst: 0)
+    /// `true` when the image that was found is still the one of its key. Waits.
+    package func holds(_ record: ImageRecord) -> Bool {
+        if record.path == nil { return memory.peek(record.key)?.record === record }
+        guard let now = try? disk.recordEvenExpired(record.key) else { return false }
+        return now.stamp == record.stamp && now.storedAt == record.storedAt
     }
 }

@@ -39,6 +39,9 @@ extension ImageCache {
         _ content: DiskStorage.Content, _ request: StoreRequest, _ options: StorageOptions
     ) throws(ImageError) -> Kept? {
         let key = request.key
+        if let old = request.successorOf, old.path == nil, !holds(old) {
+            throw .notCached(key: key.key)
+        }
         if !request.overwrites, let found = try occupant(of: key, memoryOnly: options.cacheMemoryOnly) {
             return Kept(entry: found, admission: .occupied)
         }

@@ -201,12 +201,11 @@ extension DiskStorage {
     private func update(
         _ record: ImageRecord, _ change: @Sendable (inout IndexRow) -> Void
     ) throws(ImageError) -> ImageRecord? {
-        guard let name = record.name, let stamp = record.stamp else { return nil }
+        guard let stamp = record.stamp else { return nil }
         return try reporting {
             guard try folder.exists else { return nil }
             return try index.write { writer in
-                guard var row = try writer.row(name), row.modified == stamp.modified, row.storedAt == record.storedAt
-                else { return nil }
+                guard var row = try writer.row(of: record) else { return nil }
                 let path = self.folder.blob(row.fileName)
                 guard let found = try FileStamp.existing(path), found.matches(stamp) else { return nil }
                 change(&row)

@@ -138,6 +138,9 @@ final class StoreJob: Sendable {
     ///
     /// - Parameter twin: The entry that has, or seems to have, the same bytes.
     private func commit(_ writer: IndexWriter, twin: IndexRow?) throws -> Commit {
+        if let old = request.successorOf, old.path != nil, try writer.row(of: old) == nil {
+            throw ImageError.notCached(key: request.key.key)
+        }
         try disk.folder.makeWay(to: path)
         let now = disk.clock.now
         let life = disk.life(request.expiration)

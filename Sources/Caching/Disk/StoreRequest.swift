@@ -11,6 +11,9 @@ package struct StoreRequest: Sendable {
     package var fileExtension: String?
     /// `true` when an image that is there is replaced.
     package var overwrites = true
+    /// The entry that the image takes the place of: if that is not there any more as it was, nothing is stored, and the error is
+    /// ``ImageError/notCached(key:url:)``. `nil` for any, or none.
+    package var successorOf: ImageRecord?
     /// Metadata of the caller's that is kept with the image: a JSON object.
     package var metadata: String?
     /// The time in seconds for which its path is lent.

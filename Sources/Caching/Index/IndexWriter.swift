@@ -170,6 +170,14 @@ final class IndexWriter: IndexReading {
         try row(name.rowNumber).flatMap { $0.name == name ? $0 : nil }
     }
 
+    /// The entry of an image, if it is there as it was found.
+    func row(of record: ImageRecord) throws(Failure) -> IndexRow? {
+        guard let name = record.name, let stamp = record.stamp, let row = try row(name),
+            row.modified == stamp.modified, row.storedAt == record.storedAt
+        else { return nil }
+        return row
+    }
+
     /// The entry with `number`, and `true` when there is any: also one that says what no version of ours would write.
     func find(_ number: Int64) throws(Failure) -> (row: IndexRow?, isThere: Bool) {
         let found = try connection.first(.find, number, read: IndexRow.init)

@@ -281,9 +281,6 @@ final class FetchJob: DownloadOwner, DownloadCaller {
         // A job that shares a download has not sent the request itself.
         let own = plan.request.method == .get ? [] : [plan.request.url]
         try plan.forget(claim.changedURLs + own, keepsOwn: true)
-        if plan.isRefresh, let old = plan.storedCandidate, !plan.cache.holds(old.hit) {
-            return fail(CancellationError())
-        }
         let store = fetched.pendingStore
         let download = fetched.download
         guard store.options.lookup.verifyDecode == true else { return storeVerified(store, download) }

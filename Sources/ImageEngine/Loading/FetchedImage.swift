@@ -53,7 +53,7 @@ struct FetchedImage: Sendable {
             content: .body(download.body), key: key, cache: plan.cache, source: plan.request.url, origin: origin,
             options: plan.storing, needs: plan.needs,
             contentType: plan.request.dataModifier == nil ? download.response.contentType : nil,
-            patience: plan.options.patience)
+            successorOf: plan.isRefresh ? plan.storedCandidate?.hit.record : nil, patience: plan.options.patience)
     }
 
     /// The origin of the image, with its server's caching metadata.

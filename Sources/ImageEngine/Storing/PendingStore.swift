@@ -15,6 +15,8 @@ struct PendingStore: Sendable {
     var contentType: String?
     /// `true` when an existing image with the key is replaced.
     var overwrites = true
+    /// The entry that it takes the place of; see ``StoreRequest/successorOf``.
+    var successorOf: ImageRecord?
     /// The caller's own data, stored with the image: a JSON object.
     var metadata: String?
 
@@ -76,7 +78,7 @@ struct PendingStore: Sendable {
         request.origin = origin
         request.expiration = options.storage.diskCacheExpiration
         request.fileExtension = options.storage.forcedCacheFileExtension
-        (request.overwrites, request.metadata) = (overwrites, metadata)
+        (request.overwrites, request.successorOf, request.metadata) = (overwrites, successorOf, metadata)
         request.lease = options.storage.lease ?? ImageCache.lease
         request.allowsOversize = plan.place == .lease
         request.isLentWhenHeld = !isGiven && needs.contains(.file)
@@ -130,6 +132,7 @@ struct PendingStore: Sendable {
 
     /// The result of a plan that stores the image in no tier.
     private func unstored(_ header: ImageHeader, _ plan: StoragePlan) throws(ImageError) -> ImageResult {
+        if let old = successorOf, !cache.holds(old) { throw .notCached(key: key.key) }
         var result = try withoutFile(header, plan.reason)
         result.admission = plan.admission
         switch plan.removal {

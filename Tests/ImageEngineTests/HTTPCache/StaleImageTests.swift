@@ -110,6 +110,37 @@ import Testing
         #expect(try engine.cache.cacheType(for: key, burst: 0, mayWait: true) == CacheType.none)
     }
 
+    /// What a request has stored since then is newer, wherever it came from.
+    @Test(arguments: [false, true], [false, true])
+    func imageThatIsReplacedDuringItsRefreshStaysReplaced(_ loads: Bool, _ keepsNone: Bool) async throws {
+        let (gate, count) = (Gate(), Counter())
+        let newest = hollowPNG(width: 9)
+        let server = try LocalServer { _ in
+            let number = count.add()
+            let control = number == 2 && keepsNone ? "no-store" : "max-age=10, stale-while-revalidate=99"
+            // With a tag, so that the refresh is conditional, and shares no download with a load.
+            let reply = Script.reply(
+                200, ["Cache-Control": control, "ETag": "\"\(number)\""],
+                number == 3 ? newest : hollowPNG(width: 6 + number))
+            return number == 2 ? Script.empty.waiting(for: gate).followed(by: reply) : reply
+        }
+        defer { server.stop() }
+        let key = CacheKey(server.url("/a"))
+        _ = try await engine.image(key.key) { $0.lookup.revalidate = .http }
+        engine.clock.advance(seconds: 20)
+        #expect(try await engine.image(key.key) { $0.lookup.revalidate = .http }.isStale)
+        try await eventually("the refresh") { server.requests.count == 2 }
+        if loads {
+            _ = try await engine.image(key.key) { $0.lookup.forceRefresh = true }
+        } else {
+            _ = try engine.manager.store(newest, for: key, in: engine.cache, options: ImageOptions())
+        }
+        gate.open()
+        try await eventually("the end of the refresh") { [engine] in engine.manager.refreshCount == 0 }
+        let found = try await engine.image(key.key, bytes: true) { $0.lookup.onlyFromCache = true }
+        #expect(found.bytes == newest)
+    }
+
     @Test func staleImageStandsInWhileItsServerIsInTrouble() async throws {
         set("max-age=10, stale-if-error=60")
         _ = try await image(.http)
