@@ -5,7 +5,7 @@ internal import Synchronization
 final class Backlog: Sendable {
     private struct State {
         var count = 0
-        var waiters: [Semaphore] = []
+        var waiters: [@Sendable () -> Void] = []
     }
 
     private let state = Mutex(State())
@@ -15,21 +15,33 @@ final class Backlog: Sendable {
 
     /// Records that work has ended, whatever came of it.
     func end() {
-        let waiters = state.withLock { state in
+        let waiters = state.withLock { state -> [@Sendable () -> Void] in
             state.count -= 1
-            guard state.count == 0 else { return [Semaphore]() }
+            guard state.count == 0 else { return [] }
             defer { state.waiters = [] }
             return state.waiters
         }
-        for waiter in waiters { waiter.signal() }
+        for waiter in waiters { waiter() }
+    }
+
+    /// Calls `then` once all of it has ended: at once, or on the thread where it ends.
+    func whenDone(_ then: @escaping @Sendable () -> Void) {
+        let isDone = state.withLock { state in
+            if state.count > 0 { state.waiters.append(then) }
+            return state.count == 0
+        }
+        if isDone { then() }
+    }
+
+    /// The same for several.
+    static func whenDone(_ all: ArraySlice<Backlog>, _ then: @escaping @Sendable () -> Void) {
+        guard let last = all.last else { return then() }
+        last.whenDone { whenDone(all.dropLast(), then) }
     }
 
     func wait() {
-        let waiter = state.withLock { state -> Semaphore? in
-            guard state.count > 0 else { return nil }
-            state.waiters.append(Semaphore())
-            return state.waiters.last
-        }
-        waiter?.wait()
+        let end = Semaphore()
+        whenDone { end.signal() }
+        end.wait()
     }
 }

@@ -104,7 +104,15 @@ public final class ImageManager: Sendable {
     public func probe(
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, caller: ImageCaller? = nil
     ) async throws -> ProbedImage {
-        try await ImageProber(engine: services).probe(resource, in: cache, options: options, caller: caller)
+        try await beginProbe(resource, in: cache, options: options, caller: caller)()
+    }
+
+    /// The look into the cache for ``probe(_:in:options:caller:)``. What it returns gives the properties, from the source if the
+    /// cache does not have the image.
+    public func beginProbe(
+        _ resource: Resource, in cache: ImageCache, options: ImageOptions, caller: ImageCaller? = nil
+    ) async throws -> @Sendable () async throws -> ProbedImage {
+        try await ImageProber(engine: services).begin(resource, in: cache, options: options, caller: caller)
     }
 
     /// The answer that a request would get now, and why. Nothing is loaded, promoted, extended or leased, and no

@@ -181,7 +181,7 @@ public final class ImageServer: RequestHandler {
                     }
                 })
         case .ordered(let access, let work): return ordered(access, work)
-        case .orderedThen(let access, let work, let then): return ordered(access, work, then: then)
+        case .inTwoParts(let access, let begin, let work): return ordered(access, begin, work)
         }
     }
 
@@ -205,22 +205,23 @@ public final class ImageServer: RequestHandler {
 
     /// A request that is started when the order allows it, and completed when it has left that.
     private func ordered<Value: WireResult>(
-        _ access: RequestOrder.Access, _ work: @escaping @Sendable () async throws -> Value,
-        then: @escaping @Sendable (Value) async -> Value
+        _ access: RequestOrder.Access, _ begin: @escaping @Sendable (Call) -> Void,
+        _ work: @escaping @Sendable () async throws -> @Sendable () async throws -> Value
     ) -> Disposition {
         .deferred { [order] call in
             let request = OrderedWork(access) { request in
                 guard call.isOpen else { return false }
                 Self.start(call) { _ in
-                    let value: Value
+                    let complete: @Sendable () async throws -> Value
                     do {
                         defer { order.leave(request) }
-                        value = try await work()
+                        complete = try await work()
                     }
-                    return await then(value)
+                    return try await complete()
                 }
                 return true
             }
+            begin(call)
             order.enter(request)
         }
     }

@@ -20,16 +20,22 @@ struct ImageProber: Sendable {
     /// The statuses that apply to the whole image as well as to a range.
     private static let absences: Set<Int> = [404, 410]
 
-    /// The properties of an image; see ``ImageManager/probe(_:in:options:caller:)``.
-    func probe(
+    /// The look into the cache; see ``ImageManager/beginProbe(_:in:options:caller:)``.
+    func begin(
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, caller: ImageCaller?
-    ) async throws -> ProbedImage {
+    ) async throws -> @Sendable () async throws -> ProbedImage {
         let request = ImageRequest(
             resource, in: cache, options: cache.completed(options, timeout: engine.downloader.timeout), needs: [],
             caller: caller)
-        let (options, url, now) = (request.options, resource.url, engine.now)
-        if !options.lookup.forceRefresh, let known = try await probeCached(request) { return known }
-        if url.isEmpty { throw ImageError.notCached(key: resource.cacheKey) }
+        let now = engine.now
+        if !request.options.lookup.forceRefresh, let known = try await probeCached(request) { return { known } }
+        if resource.url.isEmpty { throw ImageError.notCached(key: resource.cacheKey) }
+        return { try await probeSources(request, since: now) }
+    }
+
+    private func probeSources(_ request: ImageRequest, since now: Int) async throws -> ProbedImage {
+        let (resource, cache, options) = (request.resource, request.cache, request.options)
+        let url = resource.url
         let attempts = SourceAttempts<ProbedImage>(
             [url] + options.network.alternativeSources, options.network, clock: engine.configuration.clock.monotonic,
             hasNetwork: engine.configuration.hasNetwork
@@ -90,8 +96,13 @@ struct ImageProber: Sendable {
             if let bytes = hit.bytes { return try Self.probed(bytes, source: resource.url, cacheType: hit.cacheType) }
             var reading = options
             reading.network.limits.maxBytes = .max
-            return try hit.record.path.map { path in
-                try Self.probed(LocalFile(path: path, options: reading), cacheType: hit.cacheType)
+            return try hit.record.path.flatMap { path in
+                do {
+                    return try Self.probed(LocalFile(path: path, options: reading), cacheType: hit.cacheType)
+                } catch  where !hit.record.isIntact(burst: 0) {
+                    // Another process has removed or replaced it.
+                    return nil
+                }
             }
         }
     }

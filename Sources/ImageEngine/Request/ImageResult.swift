@@ -28,6 +28,8 @@ public struct ImageResult: Sendable {
     var entry: ImageCache.MemoryEntry?
     /// The raw pixels, when requested; the other properties are those of the original or of the intermediate used.
     public internal(set) var pixels: PixelFile?
+    /// The stores of the image, and of its original, that go on behind the answer.
+    var storing: [Backlog] = []
     /// Lets equal requests find a result that no cache keeps, as long as it lives.
     var hold: (any AnyObject & Sendable)?
 
@@ -48,6 +50,9 @@ public struct ImageResult: Sendable {
         (stored.admission, stored.notStored, stored.entry) = (admission, notStored, entry)
         return stored
     }
+
+    /// Calls `then` when nothing of it is on its way into the cache any more: at once, or on the thread where it arrives.
+    public func whenStored(_ then: @escaping @Sendable () -> Void) { Backlog.whenDone(storing[...], then) }
 
     /// `true` when its file has been removed or replaced.
     var isGone: Bool {

@@ -123,12 +123,14 @@ struct ImageStorer: Sendable {
             return storeLoaded(store, isAwaited: isAwaited) { then($0.mapError { $0 }) }
         }
         do {
-            let result = try store.withoutFile(plan.reason)
-            engine.unawaited.begin()
+            var result = try store.withoutFile(plan.reason)
+            let (isAwaited, backlogs) = (result.notStored != nil, [Backlog(), engine.unawaited])
+            result.storing = [backlogs[0]]
+            for backlog in backlogs { backlog.begin() }
             engine.pool.submit(isLong: store.isLong) { [self] in
-                storeLoaded(store, isAwaited: result.notStored != nil) { [unawaited = engine.unawaited] _ in
+                storeLoaded(store, isAwaited: isAwaited) { _ in
                     withExtendedLifetime(owner) {}
-                    unawaited.end()
+                    for backlog in backlogs { backlog.end() }
                 }
             }
             then(.success(result))

@@ -95,6 +95,7 @@ struct VariantMaker: Sendable {
         }
         // The state of the original for this request; it is neither stored nor shared with other waiting requests.
         (result.isStale, result.isRevalidated) = (original.result.isStale, original.result.isRevalidated)
+        result.storing += original.result.storing
         return result
     }
 

@@ -55,14 +55,10 @@ extension Method {
                 ClearReply(removal: try cache.clear())
             }
         }
-        return .orderedThen(access) {
+        return .inTwoParts(access) {
             let remote = try await manager.beginRemoteRemoval(in: cache)
-            return ClearReply(removal: try await manager.surveying { try cache.clear() }, remoteRemoval: remote)
-        } then: { reply in
-            guard let removal = reply.remoteRemoval else { return reply }
-            var reply = reply
-            reply.remote = await manager.removeRemotely(removal)
-            return reply
+            let removal = try await manager.surveying { try cache.clear() }
+            return { ClearReply(removal: removal, remote: await manager.removeRemotely(remote)) }
         }
     }
 

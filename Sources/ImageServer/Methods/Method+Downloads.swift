@@ -75,17 +75,25 @@ extension Method {
         let priority = CallPriority(given.caller.downloadPriority)
         let urls = url.map { [$0.text] } ?? []
         let open = OpenLoad(server.openRequests, cache: cache.name, urls: urls, priority: priority)
-        return .begun {
-            open.begin($0)
-        } later: { _ in
-            do {
-                return ProbeReply(
-                    found: try await server.manager.probe(
-                        resource, in: cache, options: given, caller: ImageCaller(priority: priority)))
-            } catch let error as ImageError {
-                throw error.rpcError(key: resource.cacheKey)
+        let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(resource.cacheKey)), kind: .look)
+        let caller = ImageCaller(priority: priority, arrived: server.manager.now)
+        return .inTwoParts(access) { call in
+            open.begin(call)
+            call.end(after: given.caller.deadline, source: url?.text ?? resource.cacheKey) { !open.hasStarted }
+        } _: {
+            open.noteStart()
+            return try await naming(resource) {
+                let rest = try await server.manager.beginProbe(resource, in: cache, options: given, caller: caller)
+                return { try await naming(resource) { ProbeReply(found: try await rest()) } }
             }
         }
+    }
+
+    /// Runs `body`, whose errors name the key of the image.
+    private static func naming<Value>(
+        _ resource: Resource, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do { return try await body() } catch let error as ImageError { throw error.rpcError(key: resource.cacheKey) }
     }
 
     private static let prefetch = Method(

@@ -100,19 +100,13 @@ extension Method {
             ) { result in end(result.map { RemoveReply(removed: $0) }.mapError { $0 }) }
         }
         guard remote else { return .ordered(access, Deferred { _, end in removal(end) }) }
-        return .orderedThen(access) {
+        return .inTwoParts(access) {
             let remote = try await manager.beginRemoteRemoval(
                 of: entry.key, in: cache, allVariants: allVariants, allUsers: entry.isAnyones)
-            var reply = try await withCheckedThrowingContinuation { continuation in
+            let reply = try await withCheckedThrowingContinuation { continuation in
                 removal { continuation.resume(with: $0) }
             }
-            reply.remoteRemoval = remote
-            return reply
-        } then: { reply in
-            guard let removal = reply.remoteRemoval else { return reply }
-            var reply = reply
-            reply.remote = await manager.removeRemotely(removal)
-            return reply
+            return { RemoveReply(removed: reply.removed, remote: await manager.removeRemotely(remote)) }
         }
     }
 

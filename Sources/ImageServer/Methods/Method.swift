@@ -111,9 +111,11 @@ enum Outcome<Value: WireResult>: Sendable {
     case begun(@Sendable (Call) -> Void, later: @Sendable (Call) async throws -> Value)
     /// The result takes time, and the work starts in the order of the requests on the same cache.
     case ordered(RequestOrder.Access, Deferred<Value>)
-    /// The same, and the result is completed after the request has left the order, so that others need not wait for that.
-    case orderedThen(
-        RequestOrder.Access, @Sendable () async throws -> Value, then: @Sendable (Value) async -> Value)
+    /// The same in two parts: the first one returns the second, which completes the result after the request has left the order,
+    /// so that others need not wait for that. `begin` is called with the request at once, on the reading thread.
+    case inTwoParts(
+        RequestOrder.Access, begin: @Sendable (Call) -> Void = { _ in },
+        @Sendable () async throws -> @Sendable () async throws -> Value)
     /// The same for work that only waits for the disk: all of it runs on a thread for blocking work. If the request may
     /// run now, `atOnce` may return the result.
     case onDisk(RequestOrder.Access, atOnce: @Sendable () throws -> Value?, later: @Sendable () throws -> Value)

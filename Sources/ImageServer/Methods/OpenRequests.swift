@@ -119,6 +119,7 @@ final class OpenLoad: OpenRequest {
     let prefetcher: ImagePrefetcher?
     private let urls: Set<ExactText>
     private let requests: OpenRequests
+    private let started = Atomic(false)
 
     init(
         _ requests: OpenRequests, cache: String, urls: [String], slot: String? = nil, priority: CallPriority,
@@ -139,6 +140,11 @@ final class OpenLoad: OpenRequest {
         requests.add(slotPlace, call)
         call.begin(self)
     }
+
+    /// `true` when the request waits for no other one any more.
+    var hasStarted: Bool { started.load(ordering: .relaxed) }
+
+    func noteStart() { started.store(true, ordering: .relaxed) }
 
     /// Does nothing: the task of the request is cancelled with the call.
     func stop() {}

@@ -87,11 +87,14 @@ final class Retrieval: OpenRequest, OrderedRequest {
     // MARK: From the request to the answer
 
     /// The answer, if it is available at once.
-    func immediateReply() throws -> ImageReply? {
+    ///
+    /// - Parameter isFirst: `true` for the look as the request arrives, which need not look again at a file that another one of
+    ///   the same burst has looked at.
+    func immediateReply(isFirst: Bool = true) throws -> ImageReply? {
         if form == .pixels { return nil }
         let needsBytes = form.needsBytes || options.storage.queryDataWhenInMemory
         let glance = try manager.glance(
-            at: resource, in: cache, options: options, needsBytes: needsBytes, burst: burst)
+            at: resource, in: cache, options: options, needsBytes: needsBytes, burst: isFirst ? burst : 0)
         if case .missing = glance { isMissing.store(true, ordering: .relaxed) }
         guard case .found(let image) = glance, !options.processing.wantsPreview || image.record.preview != nil else {
             return nil
@@ -119,24 +122,24 @@ final class Retrieval: OpenRequest, OrderedRequest {
         // The request may wait for the one that it supersedes.
         slotPlace?.stopPrevious()
         guard let call, call.isOpen else { return server.order.withdraw(self) }
-        guard let deadline = options.caller.deadline else { return }
         // The engine enforces the deadline of a request that has started.
-        let task = Task { [self] in
-            try await Task.sleep(for: .seconds(deadline))
-            guard !state.withLock({ $0.hasStarted }) else { return }
-            let source = url ?? resource.cacheKey
-            call.end(rpcError(ImageError.timedOut(url: source, option: "deadline", seconds: deadline)))
+        call.end(after: options.caller.deadline, source: url ?? resource.cacheKey) { [self] in
+            !state.withLock { $0.hasStarted }
         }
-        call.onEnd { task.cancel() }
     }
 
     func start() -> Bool {
-        let (call, priority, arrived) = state.withLock { state in
+        let (call, priority, arrived, hasWaited) = state.withLock { state in
             state.hasStarted = true
-            return (state.call, state.priority, state.arrived)
+            return (state.call, state.priority, state.arrived, state.hasWaited)
         }
         // Cancelled while it waited: it leaves the order at once.
         guard let call, let priority, call.isOpen else { return false }
+        // What those before it have stored is answered before others begin, which may empty the cache.
+        if hasWaited, let reply = try? immediateReply(isFirst: false) {
+            ImageServer.end(call, .success(reply))
+            return false
+        }
         var caller = ImageCaller(priority: priority, arrived: arrived)
         if let tokens {
             let reporter = ProgressReporter<DownloadProgress>(call: call, tokens: tokens)
@@ -188,7 +191,9 @@ final class Retrieval: OpenRequest, OrderedRequest {
 
     private func finish(_ result: Result<ImageReply, any Error>) {
         if let call = state.withLock({ $0.call }) { ImageServer.end(call, result) }
-        server.order.leave(self)
+        // An image that was answered first takes effect when it is stored.
+        guard case .success(let reply) = result else { return server.order.leave(self) }
+        reply.image.whenStored { [self] in server.order.leave(self) }
     }
 
     /// The answer with the bytes of the image, which may have to wait for room first, or with its placeholder.
@@ -217,5 +222,17 @@ final class Retrieval: OpenRequest, OrderedRequest {
             // Another program changed the file, and its entry was removed: the image is loaded again, once.
             return try await replyWithBytes(to: call, request, isMissing: false, isLastTry: true)
         }
+    }
+}
+
+extension Call {
+    /// Ends the request when its deadline passes, if it has one and `isWaiting` holds then.
+    func end(after deadline: Double?, source: String, while isWaiting: @escaping @Sendable () -> Bool = { true }) {
+        guard let deadline else { return }
+        let task = Task { [self] in
+            try await Task.sleep(for: .seconds(deadline))
+            if isWaiting() { end(rpcError(ImageError.timedOut(url: source, option: "deadline", seconds: deadline))) }
+        }
+        onEnd { task.cancel() }
     }
 }

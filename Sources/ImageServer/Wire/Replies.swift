@@ -6,8 +6,6 @@ internal import RemoteStorage
 /// The result of `remove`.
 struct RemoveReply: WireObject {
     let removed: ImageCache.Removed
-    /// What is yet to be removed from the remote tier.
-    var remoteRemoval: PendingRemoteRemoval?
     var remote: RemoteRemoval?
 
     static let name = "RemoveResult"
@@ -104,8 +102,6 @@ struct SizeReply: WireObject {
 /// The result of `clear`, `clearMemory` and `clearDisk`.
 struct ClearReply: WireObject {
     let removal: DiskStorage.Removal
-    /// What is yet to be removed from the remote tier.
-    var remoteRemoval: PendingRemoteRemoval?
     var remote: RemoteRemoval?
 
     static let name = "ClearResult"

@@ -13,7 +13,10 @@ struct OrderTests {
     func pipelinedRequestsSeeWhatCameBeforeThem(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let pictures = try ["png-rgb.png", "gif-static.gif", "webp-lossy.webp"].map { name in
-            (bytes: try Fixtures.bytes(name), path: quoted(Fixtures.folder + "/" + name))
+            (
+                bytes: try Fixtures.bytes(name), path: quoted(Fixtures.folder + "/" + name),
+                format: name.prefix { $0 != "-" }
+            )
         }
         var model: [String: Int] = [:]
         var requests: [(id: Int, method: String, params: String)] = []
@@ -21,7 +24,7 @@ struct OrderTests {
         for id in 0..<600 {
             let key = "key \(Int.random(in: 0..<4, using: &random))"
             let now = model[key]
-            switch Int.random(in: 0..<5, using: &random) {
+            switch Int.random(in: 0..<6, using: &random) {
             case 0:
                 let choice = Int.random(in: 0..<pictures.count, using: &random)
                 requests.append((id, "store", #"{"key":"\#(key)","path":\#(pictures[choice].path)}"#))
@@ -38,6 +41,12 @@ struct OrderTests {
             case 3:
                 requests.append((id, "cachePath", #"{"key":"\#(key)"}"#))
                 expected.append { $0["result"]?["exists"]?.boolean == (now != nil) }
+            case 4:
+                requests.append((id, "probe", #"{"key":"\#(key)"}"#))
+                let format = now.map { String(pictures[$0].format) }
+                expected.append {
+                    format == nil ? $0["error"]?["code"]?.integer == 10003 : $0["result"]?["format"]?.string == format
+                }
             default:
                 let form = Bool.random(using: &random) ? "data" : "path"
                 requests.append(
@@ -63,6 +72,45 @@ struct OrderTests {
         for (request, isRight) in zip(requests, expected) {
             let reply = try #require(replies.byID[request.id])
             #expect(isRight(reply), "seed \(seed): \(request) got \(reply.text.prefix(300))")
+        }
+        #expect(server.finish() == 0)
+    }
+
+    /// A request that could load the image does not, and so it comes before the end of the cache.
+    @Test(arguments: ["clear", "remove"])
+    func whatWasJustStoredIsAnsweredBeforeItIsRemovedWithTheRest(_ method: String) throws {
+        let server = try ServerProcess(cache: folder)
+        let path = quoted(Fixtures.folder + "/png-rgb.png")
+        for round in 0..<20 {
+            let url = "\"http://127.0.0.1:1/\(round)\""
+            try server.requestAll([
+                (4 * round, "store", #"{"key":\#(url),"path":\#(path)}"#),
+                (4 * round + 1, "retrieve", #"{"url":\#(url)}"#),
+                (4 * round + 2, method, method == "clear" ? "{}" : #"{"key":\#(url),"allVariants":true}"#),
+                (4 * round + 3, "isCached", #"{"key":\#(url)}"#),
+            ])
+            let replies = try server.replies(4).byID
+            #expect(replies[4 * round + 1]?["result"]?["width"]?.integer == 61)
+            #expect(replies[4 * round + 3]?["result"]?["cached"]?.boolean == false)
+        }
+        #expect(server.finish() == 0)
+    }
+
+    /// Its answer does not wait for the cache, and what is asked next does.
+    @Test func imageThatIsAnsweredFirstIsStoredBeforeTheNextRequestForItsKey() throws {
+        let picture = try Fixtures.bytes("png-rgb.png")
+        let web = try LocalServer { _ in .reply(200, [:], picture) }
+        defer { web.stop() }
+        let server = try ServerProcess(cache: folder)
+        for round in 0..<20 {
+            let url = quoted(web.url("/\(round)"))
+            try server.requestAll([
+                (3 * round, "retrieve", #"{"url":\#(url),"as":"none","options":{"waitForCache":false}}"#),
+                (3 * round + 1, "remove", #"{"key":\#(url)}"#), (3 * round + 2, "isCached", #"{"key":\#(url)}"#),
+            ])
+            let replies = try server.replies(3).byID
+            #expect(replies[3 * round + 1]?["result"]?["removed"]?.boolean == true)
+            #expect(replies[3 * round + 2]?["result"]?["cached"]?.boolean == false)
         }
         #expect(server.finish() == 0)
     }
