@@ -35,6 +35,8 @@ package final class Job: ChangingPriority, PriorityObserver {
         /// What stops the first part, and the others.
         var stop: (@Sendable () -> Void)?
         var otherStops: [@Sendable () -> Void] = []
+        /// The work that goes on though nobody waits for it; `nil` until the last one has left it so.
+        var unawaited: Backlog?
         /// At most one: none while the work waits.
         var latest: [DownloadProgress] = []
 
@@ -97,13 +99,15 @@ package final class Job: ChangingPriority, PriorityObserver {
     package func end(_ result: JobResult) {
         // Before the subscribers are told: nobody joins after it.
         table.remove(self)
-        let places = state.withLock { state -> OneOrMany<UInt64, Place>? in
-            guard state.phase == .running else { return nil }
+        let (places, unawaited) = state.withLock { state -> (OneOrMany<UInt64, Place>?, Backlog?) in
+            defer { state.unawaited = nil }
+            guard state.phase == .running else { return (nil, state.unawaited) }
             state.phase = .ended
             defer { (state.places, state.stop, state.otherStops) = (OneOrMany(), nil, []) }
-            return state.places
+            return (state.places, state.unawaited)
         }
         places?.forEach { finish($1, $0, with: result) }
+        unawaited?.end()
     }
 
     /// Continues the work in a task, which is cancelled with it and ends it.
@@ -165,13 +169,17 @@ package final class Job: ChangingPriority, PriorityObserver {
     }
 
     /// Removes a subscriber. Returns its place, and `true` when nobody wants the work any more: then ``cancel()``
-    /// follows. `nil` when the subscriber is not there.
-    func remove(_ id: UInt64) -> (place: Place, isAbandoned: Bool)? {
+    /// follows; or the work, when it goes on without any. `nil` when the subscriber is not there.
+    func remove(_ id: UInt64) -> (place: Place, isAbandoned: Bool, unawaited: Backlog?)? {
         state.withLock { state in
             guard let place = state.remove(id) else { return nil }
-            let isAbandoned = state.places.isEmpty && !place.lingers
-            if isAbandoned { state.phase = .cancelled }
-            return (place, isAbandoned)
+            let isLast = state.places.isEmpty
+            if isLast, !place.lingers { state.phase = .cancelled }
+            if isLast, place.lingers, state.unawaited == nil, state.phase == .running {
+                state.unawaited = Backlog()
+                state.unawaited?.begin()
+            }
+            return (place, isLast && !place.lingers, isLast ? state.unawaited : nil)
         }
     }
 

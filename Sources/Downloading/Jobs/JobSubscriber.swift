@@ -1,3 +1,5 @@
+package import Platform
+
 /// What a job brings, of a type that its key determines.
 package typealias JobResult = Result<any Sendable, any Error>
 
@@ -23,6 +25,8 @@ package protocol JobSubscriber: AnyObject, Sendable {
     func jobReported(_ progress: DownloadProgress)
     /// Receives the result, once, on any thread; a `CancellationError` when it has left.
     func jobEnded(_ result: JobResult)
+    /// Told before the result when it has left as the last one, and the job goes on: until the end of `work`.
+    func jobGoesOn(_ work: Backlog)
 }
 
 extension JobSubscriber {
@@ -30,6 +34,8 @@ extension JobSubscriber {
     package var caller: (any DownloadCaller)? { nil }
     /// Does nothing.
     package func jobReported(_ progress: DownloadProgress) {}
+    /// Does nothing.
+    package func jobGoesOn(_ work: Backlog) {}
 }
 
 /// A subscriber with functions for what it receives.

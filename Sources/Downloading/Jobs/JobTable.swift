@@ -168,9 +168,10 @@ package final class JobTable: Sendable {
             if removed?.isAbandoned == true { state.remove(job) }
             return removed
         }
-        guard let (place, isAbandoned) = removed else { return }
+        guard let (place, isAbandoned, unawaited) = removed else { return }
         // First: a caller that waits for this one's end may begin anew, and must not share what is cancelled.
         if isAbandoned { job.cancel() } else { job.updatePriority() }
+        if let unawaited, !isAbandoned { place.subscriber.jobGoesOn(unawaited) }
         job.finish(place, ticket.id, with: .failure(CancellationError()))
     }
 

@@ -102,6 +102,8 @@ final class SourceAttempt: JobSubscriber {
         request.caller.report?(progress)
     }
 
+    func jobGoesOn(_ work: Backlog) { request.caller.goesOn?(work) }
+
     func jobEnded(_ result: JobResult) { finish(result.of(ImageResult.self)) }
 
     private func finish(_ result: Result<ImageResult, any Error>) {

@@ -1,4 +1,4 @@
-internal import Platform
+package import Platform
 
 /// One caller's request for an image: the resource, its cache, and the options of the answer.
 ///
@@ -62,6 +62,8 @@ public struct ImageCaller: Sendable {
     /// Called on any thread when the caller has joined a download, so that another caller may leave it without aborting
     /// it. Not called when the image needs no download.
     public var joined: @Sendable () -> Void
+    /// Receives the download that goes on though the caller has left it as the last.
+    package var goesOn: (@Sendable (Backlog) -> Void)?
     /// The request's arrival time for its deadline, in nanoseconds of the engine's clock. `nil`: the time of its start.
     public var arrived: Int?
 

@@ -30,6 +30,8 @@ final class Retrieval: OpenRequest, OrderedRequest {
         var hasWaited = false
         var hasStarted = false
         var isStopped = false
+        /// The download that goes on after the request was cancelled.
+        var unawaited: Backlog?
     }
 
     private let server: ImageServer
@@ -146,6 +148,9 @@ final class Retrieval: OpenRequest, OrderedRequest {
             reporter.begin(title: "retrieve", message: String((url ?? resource.cacheKey).prefix(200)), .start)
             caller.report = { reporter.report($0) }
         }
+        if options.caller.onLastCancel == .finish {
+            caller.goesOn = { [self] work in state.withLock { $0.unawaited = work } }
+        }
         if let slotPlace { caller.joined = { slotPlace.stopPrevious() } }
         let needs = form == .pixels ? .pixels : form.needs
         let request = ImageRequest(resource, in: cache, options: options, needs: needs, caller: caller)
@@ -191,9 +196,12 @@ final class Retrieval: OpenRequest, OrderedRequest {
 
     private func finish(_ result: Result<ImageReply, any Error>) {
         if let call = state.withLock({ $0.call }) { ImageServer.end(call, result) }
-        // An image that was answered first takes effect when it is stored.
-        guard case .success(let reply) = result else { return server.order.leave(self) }
-        reply.image.whenStored { [self] in server.order.leave(self) }
+        // An image that is stored behind the answer takes effect then.
+        let leave = { @Sendable [self] in server.order.leave(self) }
+        switch result {
+        case .success(let reply): reply.image.whenStored(leave)
+        case .failure: if let work = state.withLock({ $0.unawaited }) { work.whenDone(leave) } else { leave() }
+        }
     }
 
     /// The answer with the bytes of the image, which may have to wait for room first, or with its placeholder.

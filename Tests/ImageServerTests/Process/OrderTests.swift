@@ -115,6 +115,26 @@ struct OrderTests {
         #expect(server.finish() == 0)
     }
 
+    /// A download that is to be finished after its request was cancelled comes before what is asked after that.
+    @Test func downloadThatGoesOnWithoutItsRequestKeepsItsPlace() async throws {
+        let gate = Gate()
+        let script = Script.empty.waiting(for: gate).followed(by: .reply(200, [:], try Fixtures.bytes("png-rgb.png")))
+        let web = try LocalServer(routes: ["/cat.png": script])
+        defer { web.stop() }
+        let url = quoted(web.url("/cat.png"))
+        let server = try ServerProcess(cache: folder)
+        try server.requestAll([(0, "retrieve", #"{"url":\#(url),"options":{"onLastCancel":"finish"}}"#)])
+        try await eventually("the download") { web.requests.count == 1 }
+        try server.send(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":0}}"#)
+        #expect(try server.replies(1).byID[0]?["error"]?["code"]?.integer == -32800)
+        try server.requestAll([(1, "remove", #"{"key":\#(url)}"#), (2, "isCached", #"{"key":\#(url)}"#)])
+        gate.open()
+        let replies = try server.replies(2)
+        #expect(replies.result(1)?["removed"]?.boolean == true)
+        #expect(replies.result(2)?["cached"]?.boolean == false)
+        #expect(server.finish() == 0)
+    }
+
     /// What must wait for the network holds up its own key and no other.
     @Test func downloadHoldsUpItsOwnKeyAndNoOther() throws {
         let gate = Gate()

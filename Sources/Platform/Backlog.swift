@@ -1,8 +1,7 @@
-internal import Platform
 internal import Synchronization
 
 /// Counts work that goes on though nobody waits for its end, so that a process that ends can wait for all of it.
-final class Backlog: Sendable {
+package final class Backlog: Sendable {
     private struct State {
         var count = 0
         var waiters: [@Sendable () -> Void] = []
@@ -10,11 +9,14 @@ final class Backlog: Sendable {
 
     private let state = Mutex(State())
 
+    /// None.
+    package init() {}
+
     /// Records that work begins; each is followed by one ``end()``.
-    func begin() { state.withLock { $0.count += 1 } }
+    package func begin() { state.withLock { $0.count += 1 } }
 
     /// Records that work has ended, whatever came of it.
-    func end() {
+    package func end() {
         let waiters = state.withLock { state -> [@Sendable () -> Void] in
             state.count -= 1
             guard state.count == 0 else { return [] }
@@ -25,7 +27,7 @@ final class Backlog: Sendable {
     }
 
     /// Calls `then` once all of it has ended: at once, or on the thread where it ends.
-    func whenDone(_ then: @escaping @Sendable () -> Void) {
+    package func whenDone(_ then: @escaping @Sendable () -> Void) {
         let isDone = state.withLock { state in
             if state.count > 0 { state.waiters.append(then) }
             return state.count == 0
@@ -34,12 +36,12 @@ final class Backlog: Sendable {
     }
 
     /// The same for several.
-    static func whenDone(_ all: ArraySlice<Backlog>, _ then: @escaping @Sendable () -> Void) {
+    package static func whenDone(_ all: ArraySlice<Backlog>, _ then: @escaping @Sendable () -> Void) {
         guard let last = all.last else { return then() }
         last.whenDone { whenDone(all.dropLast(), then) }
     }
 
-    func wait() {
+    package func wait() {
         let end = Semaphore()
         whenDone { end.signal() }
         end.wait()
