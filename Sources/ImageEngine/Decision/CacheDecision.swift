@@ -185,11 +185,12 @@ struct RetrievalPolicy: Sendable, Equatable {
 }
 
 extension ImageError {
-    /// `true` when the server could not be reached or has an internal problem.
+    /// `true` when the server could not be reached or has an internal problem, also if that is remembered.
     var isServersTrouble: Bool {
         switch self {
         case .connectionFailed, .timedOut: true
         case .invalidStatusCode: [500, 502, 503, 504].contains(statusCode)
+        case .remembered(let error): error.isServersTrouble
         default: false
         }
     }

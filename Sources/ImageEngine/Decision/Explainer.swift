@@ -25,6 +25,7 @@ struct Explainer: Sendable {
         let decision = policy.decision(for: entry)
         told.reasons.append(Self.words(decision, policy, entry, options))
         if entry != nil { told.isStale = !decision.isFreshAnswer }
+        let storedPath = told.path
         switch decision.action {
         case .answer(let isStale): told.verdict = isStale ? .answerStale : .answer
         case .answerAndRefresh: told.verdict = .answerAndRefresh
@@ -55,7 +56,8 @@ struct Explainer: Sendable {
             return told.failing(
                 .offline(key: key.key, url: resource.url), "Nothing may be loaded from the network (offline).")
         }
-        try explainLoading(resource, in: cache, options, &told)
+        explainRequest(resource, in: cache, options, policy, entry, &told)
+        if told.verdict == .answerStale { told.path = storedPath } else { explainRest(in: cache, options, &told) }
         return told
     }
 
@@ -152,19 +154,21 @@ struct Explainer: Sendable {
                 else { return false }
                 if engine.lookup.isOffline(options) { return false }
                 decision = CacheDecision(action: .revalidate, reason: .stale)
-                (told.usesNetwork, told.url) = (true, resource.url)
+                told.verdict = .revalidate
+                told.reasons.append("It was made before, and its server is asked about it.")
+                explainRequest(resource, in: cache, options.loadingOriginal(of: resource), policy, entry, &told)
             case .load, .fail: return false
             }
             let ownPath = told.path
             told.note(record, in: cache)
             // What is confirmed for another user goes to the request's own entry.
             let isOwn = key.partition == engine.lookup.ownKey(resource, options).partition
-            if decision.action == .revalidate, !isOwn { told.path = ownPath }
+            if told.verdict == .revalidate, !isOwn { told.path = ownPath }
         }
         told.isStale = !decision.isFreshAnswer
-        told.verdict = decision.action == .revalidate ? .revalidate : decision.isFreshAnswer ? .answer : .answerStale
-        told.reasons.append(
-            "It was made before\(decision.action == .revalidate ? ", and its server is asked about it" : "").")
+        if decision.action == .revalidate { return true }
+        told.verdict = decision.isFreshAnswer ? .answer : .answerStale
+        told.reasons.append("It was made before.")
         return true
     }
 
@@ -209,9 +213,11 @@ struct Explainer: Sendable {
         return nil
     }
 
-    private func explainLoading(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ told: inout Explanation
-    ) throws(ImageError) {
+    /// Explains the request for an image that is loaded or revalidated: whether it may be sent, and where to.
+    private func explainRequest(
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ policy: RetrievalPolicy,
+        _ entry: RetrievalPolicy.Entry?, _ told: inout Explanation
+    ) {
         do throws(ImageError) {
             let source = try ImageLoader(engine: engine).source(of: resource.url, options)
             if case .file(let path) = source { told.path = path }
@@ -235,13 +241,22 @@ struct Explainer: Sendable {
             }
         } catch {
             if told.verdict == .answerAndRefresh { return }
-            told.error = error
             told.reasons.append("\(error)")
             // The next source is asked instead.
             let next = options.network.alternativeSources.first { Resource(url: $0).isOnNetwork }
             (told.usesNetwork, told.url) = (next != nil, next)
+            if options.network.alternativeSources.isEmpty, let entry, policy.mayStandIn(entry, after: error) {
+                told.verdict = .answerStale
+                told.reasons.append("The stored image is answered in its place.")
+                return
+            }
+            told.error = error
             if options.network.alternativeSources.isEmpty { told.verdict = .fail }
         }
+    }
+
+    /// Explains what comes after the request for an image: other sources, the failure image and the tiers that keep it.
+    private func explainRest(in cache: ImageCache, _ options: ImageOptions, _ told: inout Explanation) {
         if !options.network.alternativeSources.isEmpty {
             told.reasons.append(
                 "Of \(options.network.alternativeSources.count) other sources the next is tried if that fails.")

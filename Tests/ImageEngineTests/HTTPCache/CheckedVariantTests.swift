@@ -103,6 +103,27 @@ import Testing
         #expect(web.count == 4)
     }
 
+    @Test func standsInWhileTheTroubleOfItsServerIsRemembered() async throws {
+        func explained(_ mode: Revalidation) throws -> Explanation {
+            let asked = ImageOptions(try change(mode) { $0.lookup.negativeCache = 1000 })
+            return try engine.manager.explain(
+                engine.cache.resource(web.url, key: nil), in: engine.cache, options: asked)
+        }
+        set("max-age=10, stale-if-error=60")
+        _ = try await made(.http)
+        engine.clock.advance(seconds: 20)
+        web.set { ($0.failure, $0.retryAfter) = (503, "900") }
+        #expect(try explained(.http).verdict == .revalidate)
+        for _ in 1...2 { #expect(try await made(.http) { $0.lookup.negativeCache = 1000 }.isStale) }
+        #expect(web.count == 2)
+        let told = try explained(.http)
+        #expect(told.verdict == .answerStale && !told.usesNetwork && told.error == nil, "\(told)")
+        let failed = try explained(.always)
+        #expect(failed.verdict == .fail && failed.error?.name == "invalidStatusCode", "\(failed)")
+        #expect(try await failure(.always) { $0.lookup.negativeCache = 1000 }?.name == "invalidStatusCode")
+        #expect(web.count == 2)
+    }
+
     @Test func confirmationOfAnotherVersionIsNotBelieved() async throws {
         _ = try await made(.always)
         web.set { [other] state in

@@ -20,6 +20,8 @@ final class PictureServer: Sendable {
         var confirmation: [String: String] = [:]
         /// Answered instead of anything else.
         var failure: Int?
+        /// The `Retry-After` of failures.
+        var retryAfter: String?
         /// Whether every conditional request is answered with 304.
         var confirmsAlways = false
         /// The tag of its 304s, if it is another one.
@@ -36,8 +38,11 @@ final class PictureServer: Sendable {
         state = box
         server = try LocalServer { request in
             let state = box.state.withLock { $0 }
-            if let failure = state.failure { return .reply(failure, [:], []) }
             var headers: [String: String] = [:]
+            if let failure = state.failure {
+                headers["Retry-After"] = state.retryAfter
+                return .reply(failure, headers, [])
+            }
             headers["ETag"] = state.etag
             headers["Last-Modified"] = state.lastModified
             let asked = request.headers["if-none-match"]

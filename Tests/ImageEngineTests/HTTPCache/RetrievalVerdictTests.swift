@@ -201,12 +201,12 @@ import Testing
     private static let trouble: [ImageError] = [
         .connectionFailed(url: "", reason: ""), .timedOut(url: "", option: "timeout", seconds: 1),
         .invalidStatusCode(500, url: ""), .invalidStatusCode(502, url: ""), .invalidStatusCode(503, url: ""),
-        .invalidStatusCode(504, url: ""),
+        .invalidStatusCode(504, url: ""), .remembered(.invalidStatusCode(503, url: "")),
     ]
     private static let others: [ImageError] = [
         .invalidStatusCode(404, url: ""), .invalidStatusCode(501, url: ""), .badData(reason: "", source: ""),
         .tlsFailed(url: "", reason: ""), .forbiddenAddress(url: "", reason: ""), .offline(key: "", url: ""),
-        .remembered(.invalidStatusCode(503, url: "")), .notModified(url: ""),
+        .remembered(.invalidStatusCode(404, url: "")), .notModified(url: ""),
     ]
 
     /// RFC 5861, 4.

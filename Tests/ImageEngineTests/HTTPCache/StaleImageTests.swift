@@ -184,6 +184,30 @@ import Testing
         web.set { $0.failure = nil }
         #expect(try await image(mode) { $0.lookup.staleIfError = allowed }.isStale == false)
     }
+
+    @Test(arguments: [.never, .ifExpired, .always, .http] as [Revalidation])
+    func rememberedTroubleLetsTheStaleImageStandInAsFreshTroubleDoes(_ mode: Revalidation) async throws {
+        func asked(_ options: inout ImageOptions) {
+            options.lookup.revalidate = mode
+            options.lookup.negativeCache = 100
+            // Of HTTP, the server's word is enough.
+            options.lookup.staleIfError = mode == .http ? nil : 1200
+        }
+        set("max-age=10, stale-if-error=1200") { ($0.failure, $0.retryAfter) = (nil, "900") }
+        _ = try await image(mode) { if mode != .http { $0.storage.diskCacheExpiration = .seconds(50) } }
+        engine.clock.advance(seconds: 400)
+        web.set { $0.failure = 503 }
+        for _ in 1...3 { #expect(try await engine.image(web.url, asked).isStale) }
+        #expect(web.count == 2, "the server was asked again")
+        let told = try engine.manager.explain(
+            engine.cache.resource(web.url, key: nil), in: engine.cache, options: ImageOptions(asked))
+        #expect(told.verdict == .answerStale && !told.usesNetwork && told.url == nil && told.error == nil, "\(told)")
+        #expect(told.reasons.last?.contains("in its place") == true, "\(told.reasons)")
+        // What may not stand in does not.
+        engine.clock.advance(seconds: 880)
+        let error = try await engine.failure(web.url, asked)
+        #expect(error == .remembered(.invalidStatusCode(503, url: web.url, retryAfter: 900)) && web.count == 2)
+    }
 }
 
 private final class Heard: Sendable {
