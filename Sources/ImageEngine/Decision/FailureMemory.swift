@@ -42,19 +42,28 @@ public final class FailureMemory: Sendable {
         }
     }
 
-    /// Remembers a failure for the time that the options say; not one that will be retried, because it is not final.
-    func note(
-        _ error: ImageError, of url: String, key: String, in cache: ImageCache, _ options: ImageOptions
+    /// Remembers a failure for the time that the options say; not one that will be retried, because it is not final. A
+    /// success forgets the failure of the same request.
+    func note<Value>(
+        _ result: Result<Value, any Error>, of url: String, key: String, in cache: ImageCache, _ options: ImageOptions
     ) {
-        if options.network.retry.maxRetries > 0, error.first.isRetryable { return }
-        guard let seconds = options.lookup.negativeCache, seconds > 0,
-            let request = try? DownloadRequest(url: url, options: options.network)
-        else { return }
-        let now = clock.monotonic()
-        caches.withLock {
-            let failed = NegativeCache.Request(request, options)
-            $0[cache.name, default: NegativeCache()].note(
-                error.first, of: failed, key: key, for: seconds, retryAfter: error.first.retryAfter, now: now)
+        func request() -> NegativeCache.Request? {
+            (try? DownloadRequest(url: url, options: options.network)).map { NegativeCache.Request($0, options) }
+        }
+        switch result {
+        case .success:
+            // Most caches remember nothing.
+            guard caches.withLock({ $0[cache.name]?.isEmpty == false }), let request = request() else { return }
+            caches.withLock { $0[cache.name]?.noteSuccess(of: request) }
+        case .failure(let error as ImageError):
+            if options.network.retry.maxRetries > 0, error.first.isRetryable { return }
+            guard let seconds = options.lookup.negativeCache, seconds > 0, let request = request() else { return }
+            let now = clock.monotonic()
+            caches.withLock {
+                $0[cache.name, default: NegativeCache()].note(
+                    error.first, of: request, key: key, for: seconds, retryAfter: error.first.retryAfter, now: now)
+            }
+        case .failure: break
         }
     }
 }

@@ -33,6 +33,8 @@ struct NegativeCache: Sendable {
 
     init(limit: Int = 1024) { self.limit = limit }
 
+    var isEmpty: Bool { entries.isEmpty }
+
     /// The number of remembered failures.
     func count(now: Int) -> Int { entries.values.count { now < $0.end } }
 
@@ -70,6 +72,9 @@ struct NegativeCache: Sendable {
         entries[request] = nil
         return nil
     }
+
+    /// Forgets the failure of the request, which has succeeded.
+    mutating func noteSuccess(of request: Request) { entries[request] = nil }
 
     /// Remembers a failure, if it would occur again.
     ///

@@ -41,13 +41,11 @@ struct ImageProber: Sendable {
             hasNetwork: engine.configuration.hasNetwork
         ) { [self] source, meter, end in
             let asked = request.with(options.scoped(from: url, to: source))
-            return inTask(end) { [self] in
-                do {
-                    return try await probe(try loader.source(of: source, asked.options), source, asked, meter)
-                } catch let error as ImageError {
-                    engine.failures.note(error, of: source, key: resource.cacheKey, in: cache, asked.options)
-                    throw error
-                }
+            return inTask { [self] result in
+                engine.failures.note(result, of: source, key: resource.cacheKey, in: cache, asked.options)
+                end(result)
+            } _: { [self] in
+                try await probe(try loader.source(of: source, asked.options), source, asked, meter)
             }
         }
         return try await attempts.value(deadline: Deadline(request, at: now).failure(url, at: now))

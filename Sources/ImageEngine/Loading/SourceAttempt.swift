@@ -107,9 +107,9 @@ final class SourceAttempt: JobSubscriber {
     func jobEnded(_ result: JobResult) { finish(result.of(ImageResult.self)) }
 
     private func finish(_ result: Result<ImageResult, any Error>) {
-        guard case .failure(let error as ImageError) = result else { return end(result) }
         engine.failures.note(
-            error, of: source, key: request.resource.cacheKey, in: request.cache, load.options(for: source))
+            result, of: source, key: request.resource.cacheKey, in: request.cache, load.options(for: source))
+        guard case .failure(let error as ImageError) = result else { return end(result) }
         end(.failure(error.first))
     }
 }

@@ -132,4 +132,31 @@ import Testing
             hollowPNG(width: 3), for: CacheKey(web.url), in: engine.cache, options: ImageOptions())
         #expect(try await failure() == nil)
     }
+
+    @Test(arguments: [true, false]) func successForgetsTheFailureOfTheSameRequest(_ isProbe: Bool) async throws {
+        _ = try await failure()
+        _ = try await failure { $0.network.request.headers = ["X-A": "1"] }
+        web.set { $0.failure = nil }
+        if isProbe {
+            _ = try await engine.manager.probe(Resource(url: web.url), in: engine.cache, options: ImageOptions())
+        } else {
+            #expect(try await failure(0) { $0.storage.diskCacheExpiration = .seconds(1) } == nil)
+        }
+        #expect(engine.manager.failures.list(in: engine.cache).count == 1, "that of other headers stays")
+        engine.clock.advance(seconds: 2)
+        #expect(try await failure() == nil)
+        #expect(web.count == 4)
+    }
+
+    @Test func successOfARequestThatInsistsForgetsTheFailure() async throws {
+        _ = try await failure()
+        web.set { $0.failure = nil }
+        #expect(
+            try await failure {
+                ($0.lookup.forceRefresh, $0.storage.diskCacheExpiration) = (true, .seconds(1))
+            } == nil)
+        engine.clock.advance(seconds: 2)
+        #expect(try await failure() == nil)
+        #expect(web.count == 3)
+    }
 }
