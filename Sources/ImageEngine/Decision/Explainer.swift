@@ -240,18 +240,20 @@ struct Explainer: Sendable {
                 told.reasons.append("It goes through the proxy \(host).")
             }
         } catch {
-            if told.verdict == .answerAndRefresh { return }
             told.reasons.append("\(error)")
-            // The next source is asked instead.
-            let next = options.network.alternativeSources.first { Resource(url: $0).isOnNetwork }
-            (told.usesNetwork, told.url) = (next != nil, next)
-            if options.network.alternativeSources.isEmpty, let entry, policy.mayStandIn(entry, after: error) {
-                told.verdict = .answerStale
+            let isLast = options.network.alternativeSources.isEmpty
+            let mayStandIn = entry.map { policy.mayStandIn($0, after: error) } == true
+            // A refresh asks no other source.
+            if told.verdict == .answerAndRefresh || isLast && mayStandIn {
+                (told.verdict, told.usesNetwork, told.url) = (.answerStale, false, nil)
                 told.reasons.append("The stored image is answered in its place.")
                 return
             }
             told.error = error
-            if options.network.alternativeSources.isEmpty { told.verdict = .fail }
+            if isLast { told.verdict = .fail }
+            // The next source is asked instead.
+            let next = options.network.alternativeSources.first { Resource(url: $0).isOnNetwork }
+            (told.usesNetwork, told.url) = (next != nil, next)
         }
     }
 

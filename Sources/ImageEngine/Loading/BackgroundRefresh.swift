@@ -23,25 +23,34 @@ struct BackgroundRefresh: Sendable {
 
     var count: Int { engine.jobs.runningCount { $0 is HashedOnce<RefreshKey> } }
 
-    /// Loads a stored image again in the background, unless that is running. The new image is stored unless the old one
-    /// has been removed or replaced meanwhile; a failure changes nothing.
+    /// Loads a stored image again in the background, unless that is running or its failure is remembered. The new image is
+    /// stored unless the old one has been removed or replaced meanwhile; a failure is remembered, and changes nothing else.
     func start(
         _ resource: Resource, _ storedCandidate: StoredCandidate, _ cache: ImageCache, _ outgoing: OutgoingRequest
     ) {
         var options = outgoing.options
-        options.storage.waitForCache = true
+        options.change { options in
+            options.storage.waitForCache = true
+            // It is tried once, so that its failure is final.
+            options.network.retry = .never
+        }
         guard
             let plan = try? FetchPlan(
                 resource, engine.scopes.ownKey(resource.cacheKey, of: outgoing), in: cache,
                 OutgoingRequest(url: outgoing.url, options: options, wasAsked: outgoing.wasAsked), needs: [],
-                storedCandidate: storedCandidate, started: engine.now, isRefresh: true)
+                storedCandidate: storedCandidate, started: engine.now, isRefresh: true),
+            (try? engine.failures.check(plan.request, in: cache, options)) != nil
         else { return }
         let old = storedCandidate.hit
         engine.jobs.startAlone(HashedOnce(RefreshKey(cache.name, old.record))) {
             FetchJob(plan, engine, $0).start()
-        } end: { [changes = engine.changes] result in
+        } end: { [engine, options] result in
+            // A delegate may change the request differently the next time.
+            if !outgoing.wasAsked {
+                engine.failures.note(result, of: outgoing.url, key: resource.cacheKey, in: cache, options)
+            }
             guard case .success(let new as ImageResult) = result, new.isAnother(than: old) else { return }
-            changes.report(
+            engine.changes.report(
                 ImageChange(cache: cache.name, key: resource.cacheKey, url: resource.url, path: new.record.path))
         }
     }

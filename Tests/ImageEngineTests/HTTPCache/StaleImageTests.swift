@@ -141,6 +141,55 @@ import Testing
         #expect(found.bytes == newest)
     }
 
+    @Test(arguments: [404, 503])
+    func refreshRemembersItsFailureAndAsksAgainWhenItsTimeIsOver(_ status: Int) async throws {
+        @Sendable func asked(_ options: inout ImageOptions) {
+            options.lookup.revalidate = .http
+            options.lookup.negativeCache = 50
+            options.network.retry = RetryStrategy(maxRetries: 3, interval: .seconds(0))
+        }
+        func verdict() throws -> Explanation.Verdict {
+            let told = try engine.manager.explain(
+                engine.cache.resource(web.url, key: nil), in: engine.cache, options: ImageOptions(asked))
+            #expect(told.usesNetwork == (told.verdict == .answerAndRefresh) && told.error == nil)
+            return told.verdict
+        }
+        set("max-age=10, stale-while-revalidate=1000")
+        _ = try await image(.http)
+        engine.clock.advance(seconds: 20)
+        web.set { ($0.failure, $0.retryAfter) = (status, status == 503 ? "50" : nil) }
+        #expect(try verdict() == .answerAndRefresh)
+        for _ in 1...3 {
+            #expect(try await engine.image(web.url, asked).isStale)
+            try await eventually("the end of the refresh") { [engine] in
+                engine.manager.refreshCount == 0 && engine.manager.statistics.rememberedFailures == 1
+            }
+        }
+        #expect(web.count == 2 && engine.manager.refreshCount == 0)
+        #expect(try verdict() == .answerStale)
+        engine.clock.advance(seconds: 50)
+        web.set { $0.failure = nil }
+        #expect(try verdict() == .answerAndRefresh)
+        #expect(try await engine.image(web.url, asked).isStale)
+        try await eventually("the image being fresh again") { try await engine.image(web.url, asked).isStale == false }
+        #expect(web.count == 3)
+    }
+
+    @Test func refreshForgetsTheFailureOfTheSameRequest() async throws {
+        set("max-age=10, stale-while-revalidate=1000")
+        _ = try await image(.http)
+        web.set { $0.failure = 404 }
+        _ = try await engine.failure(web.url) { ($0.lookup.forceRefresh, $0.lookup.negativeCache) = (true, 500) }
+        #expect(engine.manager.statistics.rememberedFailures == 1)
+        web.set { $0.failure = nil }
+        engine.clock.advance(seconds: 20)
+        #expect(try await image(.http).isStale, "it does not heed what is remembered")
+        try await eventually("the end of the refresh") { [engine] in
+            engine.manager.statistics.rememberedFailures == 0
+        }
+        #expect(web.count == 3)
+    }
+
     @Test func staleImageStandsInWhileItsServerIsInTrouble() async throws {
         set("max-age=10, stale-if-error=60")
         _ = try await image(.http)
