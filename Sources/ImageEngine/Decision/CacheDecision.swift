@@ -55,7 +55,8 @@ struct RetrievalPolicy: Sendable, Equatable {
     var isOffline = false
     /// `true` when nothing may be loaded, and an expired image does not answer.
     var onlyFromCache = false
-    /// The number of seconds past its expiry for which an image may answer after a failure, regardless of its server.
+    /// The number of seconds past its expiry for which an image may answer after a failure, regardless of its server; with
+    /// `nil`, its server decides.
     var staleIfError: Double?
     /// The request's own `Cache-Control` (RFC 9111, 5.2.1), when it follows HTTP.
     var wanted: CacheControl?
@@ -171,13 +172,14 @@ struct RetrievalPolicy: Sendable, Equatable {
 
     /// `true` when a stored image may answer after loading has failed (RFC 5861, 4).
     ///
-    /// The option applies even where the server forbids it, because a caller that sets it accepts an old image. A
-    /// header field of the request applies within the rules of HTTP.
+    /// The option applies in place of what the server says, also where that forbids it, because a caller that sets it says
+    /// how old an image it accepts. A header field of the request applies within the rules of HTTP.
     func mayStandIn(_ entry: Entry, after error: ImageError) -> Bool {
         guard entry.refusal == nil, entry.suits || mode == .never, error.first.isServersTrouble else { return false }
-        let pastServersTime = mode == .http ? entry.freshness?.staleness(age: entry.age) ?? entry.age : 0
-        let staleness = max(pastServersTime, entry.expiredFor ?? 0)
-        if let staleIfError, Double(staleness) < staleIfError { return true }
+        if let staleIfError {
+            let pastServersTime = mode == .http ? entry.freshness?.staleness(age: entry.age) ?? entry.age : 0
+            return Double(max(pastServersTime, entry.expiredFor ?? 0)) < staleIfError
+        }
         guard mode == .http, entry.expiredFor == nil else { return false }
         let asked = wanted?.staleIfError ?? 0
         return entry.freshness?.mayBeUsedAfterError(age: entry.age, staleFor: asked) ?? (entry.age < asked)

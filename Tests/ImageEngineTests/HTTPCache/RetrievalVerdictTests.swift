@@ -240,6 +240,15 @@ import Testing
         #expect(!policy.mayStandIn(entry("max-age=60, stale-if-error=99"), after: error), "the server has no say")
     }
 
+    @Test func optionCountsInPlaceOfWhatTheHeadersAllow() {
+        var policy = RetrievalPolicy(mode: .http, wanted: CacheControl("stale-if-error=60"))
+        let old = entry("max-age=60, stale-if-error=60", age: 100)
+        for (seconds, mayStandIn) in [(nil, true), (0, false), (40, false), (41, true)] as [(Double?, Bool)] {
+            policy.staleIfError = seconds
+            #expect(policy.mayStandIn(old, after: Self.trouble[0]) == mayStandIn, "\(String(describing: seconds))")
+        }
+    }
+
     @Test(arguments: Revalidation.allCases)
     func imageOfOthersIsNeverAnswered(_ mode: Revalidation) {
         let foreign = entry("max-age=60, immutable") { $0.isForeign = true }
