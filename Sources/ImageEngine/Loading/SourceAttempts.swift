@@ -31,6 +31,8 @@ final class SourceAttempts<Value: Sendable>: Sendable {
         /// The number of the current attempt or pause.
         var number = 0
         var stop: Stop?
+        /// The attempt under way, and the time of its start.
+        var running: (meter: AttemptMeter, started: Int)?
     }
 
     private struct State {
@@ -65,11 +67,15 @@ final class SourceAttempts<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - deadline: The error of the deadline, and the time until then in nanoseconds.
     ///   - end: Receives the result once, on any thread: the value of the first source that has it, or the error of the
-    ///     first source with all failed attempts.
+    ///     first source with all failed attempts, those that the deadline ended included.
     func start(deadline: (error: ImageError, nanoseconds: Int)? = nil, end: @escaping End) {
-        state.withLock { $0.end = end }
+        let latest = deadline.map { clock() + $0.nanoseconds }
+        state.withLock { state in
+            state.end = end
+            for source in state.sources.indices { state.sources[source].tries.deadline = latest }
+        }
         if let (error, nanoseconds) = deadline {
-            addPause(.nanoseconds(nanoseconds)) { [self] in finish(.failure(error)) }
+            addPause(.nanoseconds(nanoseconds)) { [self] in expire(error) }
         }
         begin(state.withLock { $0.hedge.begin() })
     }
@@ -96,12 +102,10 @@ final class SourceAttempts<Value: Sendable>: Sendable {
 
     private func tryOnce(_ source: Int) {
         let (meter, started) = (AttemptMeter(), clock())
-        run(source) {
+        run(source, (meter, started)) {
             attempt(urls[source], meter) { [self] result in
                 guard case .failure(let error as ImageError) = result else { return finish(result) }
-                let seconds = Double(clock() - started) / 1e9
-                let failed = ImageError.Attempt(
-                    url: urls[source], error: error.first, seconds: seconds, bytes: meter.bytes)
+                let failed = failed(source, (meter, started), error.first)
                 proceed(source) { [hasNetwork, clock] in
                     var generator = SystemRandomNumberGenerator()
                     return $0.failed(failed, hasNetwork: hasNetwork(), at: clock(), using: &generator)
@@ -110,8 +114,29 @@ final class SourceAttempts<Value: Sendable>: Sendable {
         }
     }
 
+    private func failed(
+        _ source: Int, _ running: (meter: AttemptMeter, started: Int), _ error: ImageError
+    ) -> ImageError.Attempt {
+        let seconds = Double(clock() - running.started) / 1e9
+        return ImageError.Attempt(url: urls[source], error: error, seconds: seconds, bytes: running.meter.bytes)
+    }
+
+    /// Ends at the deadline, with the errors of the failed attempts and `error` for those under way.
+    private func expire(_ error: ImageError) {
+        let attempts = state.withLock { state in
+            state.sources.enumerated().flatMap { place, source in
+                source.tries.failures + (source.running.map { [failed(place, $0, error)] } ?? [])
+            }
+        }
+        finish(.failure(attempts.isEmpty ? error : ImageError.joined(attempts)))
+    }
+
     private func proceed(_ source: Int, _ next: (inout SourceTries) -> SourceTries.Next) {
-        switch state.withLock({ next(&$0.sources[source].tries) }) {
+        let step = state.withLock { state in
+            state.sources[source].running = nil
+            return next(&state.sources[source].tries)
+        }
+        switch step {
         case .attempt(let seconds): run(source) { pause(.seconds(seconds)) { [self] in tryOnce(source) } }
         case .lookForNetwork(let nanoseconds):
             run(source) {
@@ -131,11 +156,12 @@ final class SourceAttempts<Value: Sendable>: Sendable {
     }
 
     /// Starts an attempt at a source or the pause before it; either may end before `start` returns its stop function.
-    private func run(_ source: Int, _ start: () -> Stop) {
+    private func run(_ source: Int, _ attempt: (AttemptMeter, Int)? = nil, _ start: () -> Stop) {
         let number = state.withLock { state -> Int? in
             guard state.end != nil else { return nil }
             state.sources[source].number += 1
             state.sources[source].stop = nil
+            state.sources[source].running = attempt
             return state.sources[source].number
         }
         guard let number else { return }

@@ -12,6 +12,8 @@ struct SourceTries: Sendable {
 
     /// The failed attempts, in order.
     private(set) var failures: [ImageError.Attempt] = []
+    /// The time when the deadline of the request passes, in nanoseconds; no attempt is waited for that would begin then.
+    var deadline: Int?
     private let retry: RetryStrategy
     private var connectivity: ConnectivityWait
     /// The number of attempts that failed without a network; they do not count towards the limit of the options.
@@ -29,7 +31,7 @@ struct SourceTries: Sendable {
         _ attempt: ImageError.Attempt, hasNetwork: Bool, at now: Int, using generator: inout some RandomNumberGenerator
     ) -> Next {
         failures.append(attempt)
-        guard ConnectivityWait.concerns(attempt.error) else { return retried(using: &generator) }
+        guard ConnectivityWait.concerns(attempt.error) else { return retried(at: now, using: &generator) }
         return looked(hasNetwork: hasNetwork, at: now, using: &generator)
     }
 
@@ -39,16 +41,17 @@ struct SourceTries: Sendable {
     ) -> Next {
         switch connectivity.next(hasNetwork: hasNetwork, at: now) {
         case .look(let nanoseconds): return .lookForNetwork(after: nanoseconds)
-        case .giveUp: return retried(using: &generator)
+        case .giveUp: return retried(at: now, using: &generator)
         case .retry:
             uncounted = 1
             return .attempt(after: 0)
         }
     }
 
-    private func retried(using generator: inout some RandomNumberGenerator) -> Next {
+    private func retried(at now: Int, using generator: inout some RandomNumberGenerator) -> Next {
         guard let last = failures.last,
-            let delay = retry.delay(before: failures.count - uncounted, after: last.error, using: &generator)
+            let delay = retry.delay(before: failures.count - uncounted, after: last.error, using: &generator),
+            deadline.map({ now + Int(delay * 1e9) < $0 }) ?? true
         else { return .giveUp }
         return .attempt(after: delay)
     }

@@ -42,6 +42,37 @@ import Testing
         await stopped.wait()
     }
 
+    private let busy = ImageError.invalidStatusCode(503, url: "u", retryAfter: 30)
+
+    /// Attempts at two sources, with retries: the first one is busy.
+    private func busyFirst(_ other: @escaping @Sendable (SourceAttempts<Int>.End) -> Void) -> SourceAttempts<Int> {
+        var options = NetworkOptions()
+        options.retry = RetryStrategy(maxRetries: 9, interval: .seconds(0))
+        return SourceAttempts(["u", "v"], options, clock: { 0 }, hasNetwork: { true }) { [busy] url, _, end in
+            if url == "u" { end(.failure(busy)) } else { other(end) }
+            return {}
+        }
+    }
+
+    @Test func retryThatWouldBeginAfterTheDeadlineIsNotWaitedFor() async throws {
+        let deadline = Deadline(seconds: 20, arrived: 0)
+        #expect(try await busyFirst { $0(.success(5)) }.value(deadline: deadline.failure("u", at: 0)) == 5)
+        let gone = ImageError.notCached(key: "k")
+        let all = [ImageError.Attempt(url: "u", error: busy), ImageError.Attempt(url: "v", error: gone)]
+        await #expect(throws: ImageError.afterAttempts(all)) {
+            try await busyFirst { $0(.failure(gone)) }.value(deadline: deadline.failure("u", at: 0))
+        }
+    }
+
+    @Test func deadlineLeavesTheErrorsOfEarlierAttempts() async throws {
+        let deadline = Deadline(seconds: 0.5, arrived: 0)
+        let late = ImageError.timedOut(url: "u", option: "deadline", seconds: 0.5)
+        let all = [ImageError.Attempt(url: "u", error: busy), ImageError.Attempt(url: "v", error: late)]
+        await #expect(throws: ImageError.afterAttempts(all)) {
+            try await busyFirst { _ in }.value(deadline: deadline.failure("u", at: 0))
+        }
+    }
+
     /// The function that stops an attempt holds the attempt, which holds what it reports to.
     @Test(arguments: [true, false]) func nothingOfWorkThatHasEndedIsHeld(isLate: Bool) {
         let later = Later()
