@@ -123,6 +123,17 @@ public final class ImageManager: Sendable {
         try Explainer(engine: services).explain(resource, in: cache, options: options)
     }
 
+    /// `false` when the image that a recipe has made under a key was made from another original than the one that the caches
+    /// know now: no request is answered with it. Waits for the disk.
+    public func isOfKnownOriginal(
+        _ key: CacheKey, in cache: ImageCache, options: ImageOptions?
+    ) throws(ImageError) -> Bool {
+        guard let record = try cache.knownHit(for: key)?.record else { return true }
+        let url = (try? ImageSource(url: key.key)) == nil ? "" : key.key
+        return try services.lookup.isOfKnownOriginal(
+            record, of: Resource(url: url, cacheKey: key.key), in: cache, options ?? ImageOptions())
+    }
+
     /// `true` when nothing may be loaded from the network.
     public func isOffline(_ options: ImageOptions) -> Bool { services.lookup.isOffline(options) }
 

@@ -38,6 +38,13 @@ extension CacheLookup {
         var asked = options
         (asked.lookup.integrity, asked.lookup.verifyDecode) = (nil, nil)
         guard answers(ImageCache.Hit(record: record), to: resource, in: cache, asked) else { return false }
+        return try isOfKnownOriginal(record, of: resource, in: cache, options)
+    }
+
+    /// `false` when a made image was made from another original than the one that the caches know now. Waits for the disk.
+    func isOfKnownOriginal(
+        _ record: ImageRecord, of resource: Resource, in cache: ImageCache, _ options: ImageOptions
+    ) throws(ImageError) -> Bool {
         var mark: String?
         if resource.prefersCache {
             let (home, shared) = (originals(for: cache, options), CacheKey(resource.cacheKey))

@@ -108,14 +108,14 @@ struct Explainer: Sendable {
         loading.network.onFailureImage = options.network.onFailureImage
         var original = try explain(resource, in: engine.lookup.originals(for: cache, options), loading)
         original.reasons.insert("It is made from its original, which the other sentences describe.", at: 0)
-        (original.path, original.cacheType) = (told.path, told.cacheType)
+        (original.path, original.cacheType) = (told.path, .none)
         let isStale = original.isStale
         (original.storedAt, original.expiresAt, original.isStale) = (nil, nil, nil)
         // Made before: of this original, or of another one or for another request, and then made anew.
-        if let made = try cache.knownHit(for: own)?.record {
-            let isUsable = try engine.lookup.isUsable(made, of: resource, in: cache, options)
-            original.note(made, in: cache)
-            original.isStale = isUsable ? isStale : true
+        if let made = try cache.knownHit(for: own) {
+            let isUsable = try engine.lookup.isUsable(made.record, of: resource, in: cache, options)
+            original.note(made.record, in: cache)
+            (original.cacheType, original.isStale) = isUsable ? (made.cacheType, isStale) : (.none, true)
         }
         return original
     }

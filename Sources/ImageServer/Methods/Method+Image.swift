@@ -114,8 +114,10 @@ extension Method {
         "isCached", "Returns whether an image is cached, and in which tier; nothing is loaded.", keyParam, cacheParam,
         processorsParam, recipeParam
     ) { invocation, given, cacheName, processors, options -> Outcome<IsCachedReply> in
-        try looking(invocation, given, cacheName, processors, options, isThere: { $0.cacheType != .none }) {
-            cache, entry, burst in
+        try looking(
+            invocation, given, cacheName, processors, options, isThere: { $0.cacheType != .none },
+            absent: { _, _ in IsCachedReply(cacheType: .none) }
+        ) { cache, entry, burst in
             try cache.cacheType(for: entry, burst: burst ?? 0, mayWait: burst == nil)
                 .map { IsCachedReply(cacheType: $0) }
         }
@@ -126,7 +128,10 @@ extension Method {
         processorsParam,
         recipeParam
     ) { invocation, given, cacheName, processors, options -> Outcome<CachePathReply> in
-        try looking(invocation, given, cacheName, processors, options, isThere: \.exists) { cache, entry, burst in
+        try looking(
+            invocation, given, cacheName, processors, options, isThere: \.exists,
+            absent: { CachePathReply(path: $0.disk.path(for: $1), exists: false, isLent: false) }
+        ) { cache, entry, burst in
             try cache.path(
                 for: entry, lease: options?.storage.lease, burst: burst ?? 0, mayWait: burst == nil
             )
@@ -139,23 +144,35 @@ extension Method {
     /// - Parameters:
     ///   - isThere: `true` when an answer is that of an image that is there. Otherwise the entries of single users are
     ///     looked for.
+    ///   - absent: The answer for an image that is not there, as one that is made of an original that has been replaced.
     ///   - look: Receives the burst of the message for an answer at once: it may use observations of the same burst, and
     ///     returns `nil` if it would have to wait. Without a burst it must return the answer.
     private static func looking<Value: WireResult>(
         _ invocation: Invocation, _ given: KeyText, _ cacheName: String?, _ processors: ProcessorList?,
         _ options: ImageOptions?, isThere: @escaping @Sendable (Value) -> Bool,
+        absent: @escaping @Sendable (ImageCache, CacheKey) -> Value,
         _ look: @escaping @Sendable (ImageCache, CacheKey, UInt64?) throws -> Value?
     ) throws -> Outcome<Value> {
         let cache = try invocation.server.cache(cacheName)
         let key = KeyText(text: cache.key(of: given.text))
-        let entry = try processors.entry(key, options, invocation.server.manager)
+        let manager = invocation.server.manager
+        let entry = try processors.entry(key, options, manager)
         let burst = invocation.message.burst
+        let isMade = !entry.key.identifier.isEmpty
+        let answer = { @Sendable (entry: CacheKey, burst: UInt64?) throws -> Value? in
+            if isMade, try !manager.isOfKnownOriginal(entry, in: cache, options: options) {
+                return absent(cache, entry)
+            }
+            return try look(cache, entry, burst)
+        }
         let find = { @Sendable (burst: UInt64?) throws -> Value? in
-            let value = try look(cache, entry.key, burst)
+            // Of a made image, its original is looked for, which may wait.
+            if isMade, burst != nil { return nil }
+            let value = try answer(entry.key, burst)
             guard entry.isAnyones, let value, !isThere(value), let own = try cache.latestOfUsers(entry.key) else {
                 return value
             }
-            return try look(cache, own, burst)
+            return try answer(own, burst)
         }
         return .onDisk(RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .look)) {
             try find(burst)

@@ -127,6 +127,37 @@ struct ProcessingTests: FixtureRetrieving {
         #expect(server.finish() == 0)
     }
 
+    @Test func whatWasMadeOfAnOriginalThatIsReplacedIsCachedForNoMethod() throws {
+        let web = try LocalServer.fixtures()
+        defer { web.stop() }
+        let server = try ServerProcess(cache: folder)
+        let (url, steps) = (quoted(web.url("/png-rgb.png")), #""processors":"resize:8x8""#)
+        func answer(_ method: String, of name: String = "key") throws -> JSON? {
+            try server.call(1, method, #"{"\#(name)":\#(url),\#(steps)}"#)["result"]
+        }
+        /// Whether, and in which tier, each method says that the image is.
+        func said() throws -> [String] {
+            let path = try answer("cachePath")
+            return [
+                try answer("isCached")?["cacheType"]?.string, path?["exists"]?.boolean == true ? "there" : "gone",
+                try answer("explain", of: "url")?["cacheType"]?.string,
+            ].map { $0 ?? "nothing" }
+        }
+        let old = try answer("retrieve", of: "url")?["path"]?.string
+        #expect(try said() == ["memory", "there", "memory"])
+        let other = quoted(Data(try Fixtures.bytes("png-palette.png")).base64EncodedString())
+        #expect(try server.call(2, "store", #"{"key":\#(url),"data":\#(other)}"#)["result"] != nil)
+        #expect(try said() == ["none", "gone", "none"])
+        #expect(try answer("explain", of: "url")?["stale"]?.boolean == true)
+        let new = try answer("retrieve", of: "url")
+        #expect(new?["cacheType"]?.string == "none" && new?["path"]?.string != old)
+        #expect(try said() == ["memory", "there", "memory"])
+        // When the original is gone, what was made of it still counts.
+        #expect(try server.call(3, "remove", #"{"key":\#(url)}"#)["result"]?["removed"]?.boolean == true)
+        #expect(try said() == ["memory", "there", "memory"])
+        #expect(server.finish() == 0)
+    }
+
     @Test func capabilitiesSayWhetherPicturesCanBeProcessedAndTheErrorHow() throws {
         for (arguments, isThere) in [([], true), (["--codec", "/nonexistent/halcyon-codec"], false)] {
             let server = try ServerProcess(cache: folder, arguments)
