@@ -8,14 +8,24 @@ extension CacheLookup {
     func isCurrent(
         _ record: ImageRecord, of resource: Resource, _ own: CacheKey, for cache: ImageCache, _ options: ImageOptions
     ) -> Bool {
+        var mark: String?
         if resource.prefersCache {
-            let known = originals(for: cache, options).memory.peek(own)?.record
-            // Of an image that may have been stored anew, the disk may know more.
-            guard let checksum = known?.checksum else { return resource.isOnNetwork }
-            return VariantSource.mark(of: record) == VariantSource.mark(checksum)
+            let home = originals(for: cache, options)
+            var known = home.memory.peek(own)?.record
+            if known == nil, !home.isStillMissing(own) {
+                // Memory need not know what is on disk.
+                var looking = StorageOptions()
+                looking.lease = 0
+                guard let found = try? home.look(for: own, options: looking, burst: 0, mayWait: false) else {
+                    return resource.isOnNetwork
+                }
+                known = found?.record
+            }
+            mark = known?.checksum.map { VariantSource.mark($0) }
+            // An image that is only in memory has no checksum.
+            if let known, known.path == nil, mark == nil { return false }
         }
-        guard let mark = sourceMark(resource) else { return true }
-        return VariantSource.mark(of: record) == mark
+        return (mark ?? sourceMark(resource)).map { VariantSource.mark(of: record) == $0 } ?? true
     }
 
     /// The mark of a local source; `nil` for one on the network or one that does not exist.

@@ -229,6 +229,20 @@ import Testing
         #expect(passes == 2 && server.requests.count == 1)
     }
 
+    @Test(arguments: [true, false])
+    func whatWasMadeOfAnOriginalIsMadeAnewWhenThatIsReplacedInOneTierAlone(_ isInMemory: Bool) async throws {
+        _ = try await image([.blackWhite])
+        let storing = ImageOptions {
+            ($0.storage.keepsInMemory, $0.storage.cacheMemoryOnly) = (isInMemory, isInMemory)
+        }
+        _ = try engine.manager.store(hollowPNG(width: 9), for: CacheKey(url), in: engine.cache, options: storing)
+        let asked = ImageOptions { $0.processing.recipe.processors = [.blackWhite] }
+        let glance = try engine.manager.glance(
+            at: engine.cache.resource(url), in: engine.cache, options: asked, needsBytes: false, burst: 0)
+        if case .found = glance { Issue.record("what was made of the old one is answered at once") }
+        #expect(try await image([.blackWhite]).cacheType == .none)
+    }
+
     @Test func aRefreshLoadsAndMakesAnew() async throws {
         _ = try await image([.blackWhite])
         #expect(try await image([.blackWhite]) { $0.lookup.forceRefresh = true }.cacheType == .none)
