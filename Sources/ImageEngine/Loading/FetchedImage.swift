@@ -74,46 +74,50 @@ struct FetchedImage: Sendable {
     /// `true` when the response may go to other machines.
     private var isShareable: Bool { remote.map { $0.use != .skip && !$0.adding(download).isPrivate } ?? false }
 
-    /// The result with the stored image that its server has just confirmed. An image of another user is stored for this one.
-    /// Waits for the disk.
+    /// The result with the stored image that its server has just confirmed. An image of another user is stored for this one,
+    /// and one that must not be kept any more is taken out. Waits for the disk.
     ///
     /// - Returns: `nil` when the confirmed image is gone.
     func confirmed(_ lookup: CacheLookup) throws -> ImageResult? {
         guard let stored = plan.storedCandidate else { return nil }
         let (old, options) = (stored.hit.record, stored.variant?.options ?? plan.storing)
-        guard let origin = origin(renewing: old.origin, old.answer?.metadata) else { return nil }
-        if old.key.partition != key.partition { return try copied(stored.hit, origin, options) }
-        guard let hit = try plan.cache.revive(stored.hit, origin, options: options.storage) else { return nil }
-        var result = try lookup.answer(hit, in: plan.cache, options, plan.needs)
-        result.isRevalidated = true
+        guard let origin = origin(renewing: old.origin, old.answer?.metadata),
+            var store = storing(stored, origin, options)
+        else { return nil }
+        let isOwn = old.key.partition == key.partition
+        guard !isOwn || store.plan.reason == .noStore else {
+            guard let hit = try plan.cache.revive(stored.hit, origin, options: options.storage) else { return nil }
+            var result = try lookup.answer(hit, in: plan.cache, options, plan.needs)
+            result.isRevalidated = true
+            return result
+        }
+        if isOwn {
+            guard plan.cache.holds(stored.hit) else { return nil }
+            // Its file may go with the entry.
+            if store.needs.contains(.bytes) { store.content = .bytes(try ImageCache.bytes(of: store.content)) }
+        }
+        let kept = Result { () throws(ImageError) in try store.run() }
+        store.note(kept, in: lookup.counts.notStored, isAwaited: !plan.isRefresh)
+        // The file may have been removed while it was copied.
+        if !isOwn, case .failure = kept, !old.isIntact(burst: 0) { return nil }
+        var result = try kept.get()
+        (result.cacheType, result.isRevalidated) = (stored.hit.cacheType, true)
         return result
     }
 
-    /// The result with a copy of an image of another user.
-    ///
-    /// - Returns: `nil` when the image is gone.
-    private func copied(
-        _ hit: ImageCache.Hit, _ origin: ImageOrigin, _ options: ImageOptions
-    ) throws -> ImageResult? {
-        let content: DiskStorage.Content
-        if let bytes = hit.bytes {
-            content = .bytes(bytes)
-        } else if let path = hit.record.path {
-            content = .file(path)
-        } else {
-            return nil
-        }
+    /// The store of a confirmed image; `nil` when the image is gone.
+    private func storing(
+        _ stored: StoredCandidate, _ origin: ImageOrigin, _ options: ImageOptions
+    ) -> PendingStore? {
+        let hit = stored.hit
+        guard let content = hit.bytes.map({ .bytes($0) }) ?? hit.record.path.map({ DiskStorage.Content.file($0) })
+        else { return nil }
         var keeping = options
         keeping.network.limits.maxBytes = .max
-        let store = PendingStore(
+        return PendingStore(
             content: content, key: hit.record.key.sameUser(as: key), cache: plan.cache, source: plan.request.url,
-            origin: origin, options: keeping, needs: plan.needs, patience: plan.options.patience)
-        let stored = Result { () throws(ImageError) in try store.run() }
-        // The file may have been removed while it was copied.
-        if case .failure = stored, !hit.record.isIntact(burst: 0) { return nil }
-        var result = try stored.get()
-        (result.cacheType, result.isRevalidated) = (hit.cacheType, true)
-        return result
+            origin: origin, options: keeping, needs: stored.variant?.needs ?? plan.needs,
+            patience: plan.options.patience)
     }
 
     /// The origin of an unchanged image: the fields of the response replace the old ones.

@@ -67,6 +67,22 @@ import Testing
         #expect(original == CacheType.none)
     }
 
+    @Test(arguments: [true, false])
+    func isHadAndNotKeptWhenTheConfirmationForbidsToKeepIt(_ needsBytes: Bool) async throws {
+        set("max-age=0") { $0.confirmation = ["Cache-Control": "no-store"] }
+        _ = try await made(.http)
+        if needsBytes {
+            let had = try await made(.http, bytes: true)
+            #expect(had.bytes == hollowPNG(width: 3) && had.notStored == .noStore && had.isRevalidated)
+            #expect(had.record.path == nil)
+        } else {
+            #expect(try await failure(.http)?.name == "storageFailed")
+        }
+        let sizes = try engine.cache.sizes()
+        #expect(sizes.disk.count == 0 && sizes.memory.count == 0)
+        #expect(web.conditions == [nil, "\"1\""] && codec.requests.count == 1)
+    }
+
     @Test func isAnsweredUnaskedAsLongAsItsOriginalIsFresh() async throws {
         set("max-age=10, stale-while-revalidate=60")
         _ = try await made(.http)

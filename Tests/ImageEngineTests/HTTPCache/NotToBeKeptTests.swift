@@ -1,3 +1,4 @@
+import Foundation
 import ImageRecipes
 import TestSupport
 import Testing
@@ -36,6 +37,47 @@ import Testing
             $0.network.request.headers = ["Cache-Control": "no-store"]
         }
         #expect(failure?.name == "storageFailed" && engine.blobs.count == 1)
+    }
+
+    /// RFC 9111, 4.3.4: what comes with a 304 replaces what came with the image.
+    @Test(arguments: [nil, 0] as [Double?], [true, false])
+    func whatMustNotBeKeptByItsConfirmationIsHadAndNotKept(_ lease: Double?, _ isInMemory: Bool) async throws {
+        set("max-age=0") { $0.confirmation = ["Cache-Control": "no-store"] }
+        func options(_ options: inout ImageOptions) { options.storage.lease = lease }
+        for needsBytes in [true, false] {
+            let path = try #require(try await image(.http, options).record.path)
+            if !isInMemory { _ = engine.cache.clearMemory() }
+            if needsBytes {
+                let had = try await image(.http, bytes: true, options)
+                #expect(had.bytes == hollowPNG(width: 7) && had.notStored == .noStore && had.isRevalidated)
+                #expect(had.record.path == nil && had.cacheType == (isInMemory ? .memory : .disk))
+            } else {
+                let failure = try await engine.failure(web.url) {
+                    $0.lookup.revalidate = .http
+                    options(&$0)
+                }
+                guard case .notStored(.noStore, .storageFailed) = failure else {
+                    Issue.record("\(String(describing: failure))")
+                    return
+                }
+            }
+            let sizes = try engine.cache.sizes()
+            #expect(sizes.disk.count == 0 && sizes.memory.count == 0)
+            #expect(FileManager.default.fileExists(atPath: path) == (lease == nil), "it stays for its lease")
+        }
+        #expect(engine.manager.statistics.notStored[.noStore] == 2)
+        #expect(web.conditions == [nil, "\"1\"", nil, "\"1\""])
+        _ = try await image(.always)
+        let checked = try await image(.always)
+        #expect(checked.isRevalidated && checked.notStored == nil && checked.record.path != nil, "HTTP does not count")
+    }
+
+    @Test func whatMustNotBeKeptByItsConfirmationInTheBackgroundGoes() async throws {
+        set("max-age=0, stale-while-revalidate=60") { $0.confirmation = ["Cache-Control": "no-store"] }
+        _ = try await image(.http)
+        #expect(try await image(.http).isStale)
+        try await eventually("it goes") { [engine] in try engine.cache.sizes().disk.count == 0 }
+        #expect(try engine.cache.sizes().memory.count == 0 && web.count == 2)
     }
 
     /// RFC 9111, 5.2.1.7.
