@@ -135,6 +135,24 @@ import Testing
         #expect(try disk.reopened().disk.list(ListQuery()).entries.first { $0.key == key.key }?.metadata != nil)
     }
 
+    @Test(arguments: [50, 1000, nil] as [Int?])
+    func theExpiryIsThatOfTheLatestUseBeforeThatIsWritten(_ seconds: Int?) throws {
+        let disk = try TestDisk()
+        try disk.store(hollowPNG(width: 7), "k", expiration: .seconds(100))
+        let record = try #require(try disk.record("k"))
+        record.extend(.expiration(seconds.map { .seconds(Double($0)) } ?? .never), at: disk.clock.seconds)
+        disk.disk.touch(record)
+        func told() throws -> [Int?] {
+            try [#require(try disk.disk.inspect(CacheKey("k")))].map(\.expiresAt)
+                + disk.disk.list(ListQuery()).entries.map(\.expiresAt)
+        }
+        let end = seconds.map { 1_800_000_000 + $0 }
+        #expect(try told() == [end, end])
+        disk.disk.flushTouches()
+        #expect(try told() == [end, end])
+        #expect(try disk.disk.inspect(CacheKey("k"))?.usedAt == 1_800_000_000)
+    }
+
     @Test func inspectingIsNoUse() throws {
         let disk = try TestDisk(small)
         try disk.store(hollowPNG(width: 1, count: 1000), "1")

@@ -185,7 +185,8 @@ extension DiskStorage {
     }
 
     private func details(_ details: IndexDetails, sharers: Int?) -> EntryDetails {
-        let row = details.row
+        var row = details.row
+        if let touch = touches.touch(of: row), touch.movesExpiry { row.expiresAt = touch.expiresAt }
         let rest = lending.rest(of: row.lease)
         let key = CacheKey(row.key, indexedIdentifier: row.identifier)
         return EntryDetails(

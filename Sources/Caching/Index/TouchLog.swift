@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// A hit must not cost a write: uses are gathered, each entry once, and written in one transaction a second later, or when
 /// many have come. Uses of entries that were written lately wait for five seconds; an eviction writes them first. A killed
-/// process loses only an order of eviction that is seconds old.
+/// process loses an order of eviction that is seconds old, and what its last uses added to lives.
 final class TouchLog: Sendable {
     /// One use.
     struct Touch: Sendable {
