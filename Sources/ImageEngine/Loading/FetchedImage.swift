@@ -92,7 +92,7 @@ struct FetchedImage: Sendable {
             return result
         }
         if isOwn {
-            guard plan.cache.holds(stored.hit) else { return nil }
+            guard plan.cache.holds(old) else { return nil }
             // Its file may go with the entry.
             if store.needs.contains(.bytes) { store.content = .bytes(try ImageCache.bytes(of: store.content)) }
         }
