@@ -44,8 +44,11 @@ extension StorageFolder {
         }
     }
 
-    /// The same for the folders that an image of ours is in.
-    func checkPlace(of fileName: String) throws(SystemError) { try check("blobs", "blobs/\(fileName.prefix(2))") }
+    /// The same for the folders that an image of ours is in; the outer one is looked at once in a batch that stores.
+    func checkPlace(of fileName: String) throws(SystemError) {
+        if !Afterwards.hasSeen(self) { try check("blobs") }
+        try check("blobs/\(fileName.prefix(2))")
+    }
 
     /// Finds what is in the place of folders.
     ///
