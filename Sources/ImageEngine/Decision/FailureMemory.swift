@@ -42,10 +42,13 @@ public final class FailureMemory: Sendable {
         }
     }
 
-    /// Remembers a failure for the time that the options say; not one that will be retried, because it is not final. A
-    /// success forgets the failure of the same request.
+    /// Remembers a failure for the time that the options say. A success forgets the failure of the same request.
+    ///
+    /// - Parameter isGivenUp: `true` for the last of several attempts, and `false` for each of them: of one that may be retried,
+    ///   only the last counts.
     func note<Value>(
-        _ result: Result<Value, any Error>, of url: String, key: String, in cache: ImageCache, _ options: ImageOptions
+        _ result: Result<Value, any Error>, of url: String, key: String, in cache: ImageCache, _ options: ImageOptions,
+        isGivenUp: Bool = false
     ) {
         func request() -> NegativeCache.Request? {
             (try? DownloadRequest(url: url, options: options.network)).map { NegativeCache.Request($0, options) }
@@ -56,7 +59,7 @@ public final class FailureMemory: Sendable {
             guard caches.withLock({ $0[cache.name]?.isEmpty == false }), let request = request() else { return }
             caches.withLock { $0[cache.name]?.noteSuccess(of: request) }
         case .failure(let error as ImageError):
-            if options.network.retry.maxRetries > 0, error.first.isRetryable { return }
+            if (options.network.retry.maxRetries > 0 && error.first.isRetryable) != isGivenUp { return }
             guard let seconds = options.lookup.negativeCache, seconds > 0, let request = request() else { return }
             let now = clock.monotonic()
             caches.withLock {

@@ -34,12 +34,20 @@ struct ImageLoad: Sendable {
         let first = Once(outgoing)
         let attempts = SourceAttempts<ImageResult>(
             [url] + options.network.alternativeSources, options.network, clock: engine.configuration.clock.monotonic,
-            hasNetwork: engine.configuration.hasNetwork
+            hasNetwork: engine.configuration.hasNetwork,
+            givenUp: { [self] source, error in note(.failure(error), of: source, isGivenUp: true) }
         ) { [self] source, meter, end in
             SourceAttempt(self, at: source, meter, end: end).start(isFirst(source) ? first.take() : nil)
         }
         attempts.start(deadline: Deadline(request, at: started).failure(url, at: started), end: end)
         return { attempts.stop() }
+    }
+
+    /// Remembers a failure, or forgets it after a success.
+    func note(_ result: Result<ImageResult, any Error>, of source: String, isGivenUp: Bool = false) {
+        engine.failures.note(
+            result, of: source, key: request.resource.cacheKey, in: request.cache, options(for: source),
+            isGivenUp: isGivenUp)
     }
 
     func isFirst(_ source: String) -> Bool { ExactText(source) == ExactText(url) }

@@ -36,13 +36,19 @@ struct ImageProber: Sendable {
     private func probeSources(_ request: ImageRequest, since now: Int) async throws -> ProbedImage {
         let (resource, cache, options) = (request.resource, request.cache, request.options)
         let url = resource.url
+        let note = { @Sendable [engine] (result: Result<ProbedImage, any Error>, source: String, isGivenUp: Bool) in
+            engine.failures.note(
+                result, of: source, key: resource.cacheKey, in: cache, options.scoped(from: url, to: source),
+                isGivenUp: isGivenUp)
+        }
         let attempts = SourceAttempts<ProbedImage>(
             [url] + options.network.alternativeSources, options.network, clock: engine.configuration.clock.monotonic,
-            hasNetwork: engine.configuration.hasNetwork
+            hasNetwork: engine.configuration.hasNetwork,
+            givenUp: { source, error in note(.failure(error), source, true) }
         ) { [self] source, meter, end in
             let asked = request.with(options.scoped(from: url, to: source))
-            return inTask { [self] result in
-                engine.failures.note(result, of: source, key: resource.cacheKey, in: cache, asked.options)
+            return inTask { result in
+                note(result, source, false)
                 end(result)
             } _: { [self] in
                 try await probe(try loader.source(of: source, asked.options), source, asked, meter)

@@ -107,8 +107,7 @@ final class SourceAttempt: JobSubscriber {
     func jobEnded(_ result: JobResult) { finish(result.of(ImageResult.self)) }
 
     private func finish(_ result: Result<ImageResult, any Error>) {
-        engine.failures.note(
-            result, of: source, key: request.resource.cacheKey, in: request.cache, load.options(for: source))
+        load.note(result, of: source)
         guard case .failure(let error as ImageError) = result else { return end(result) }
         end(.failure(error.first))
     }

@@ -47,16 +47,21 @@ final class SourceAttempts<Value: Sendable>: Sendable {
     private let clock: @Sendable () -> Int
     private let hasNetwork: @Sendable () -> Bool
     private let attempt: Attempt
+    private let givenUp: @Sendable (_ url: String, _ error: any Error) -> Void
     private let state: Mutex<State>
 
     /// - Parameters:
+    ///   - givenUp: Called with the last error of a source that is not tried again.
     ///   - clock: A monotonic clock, in nanoseconds.
     ///   - hasNetwork: Returns `true` when this machine has a network.
     init(
         _ urls: [String], _ options: NetworkOptions, clock: @escaping @Sendable () -> Int,
-        hasNetwork: @escaping @Sendable () -> Bool, attempt: @escaping Attempt
+        hasNetwork: @escaping @Sendable () -> Bool,
+        givenUp: @escaping @Sendable (_ url: String, _ error: any Error) -> Void = { _, _ in },
+        attempt: @escaping Attempt
     ) {
-        (self.urls, self.clock, self.hasNetwork, self.attempt) = (urls, clock, hasNetwork, attempt)
+        (self.urls, self.clock, self.hasNetwork) = (urls, clock, hasNetwork)
+        (self.attempt, self.givenUp) = (attempt, givenUp)
         hedgeAfter = urls.count > 1 ? options.hedgeAfter : nil
         let sources = urls.map { _ in Source(tries: SourceTries(options)) }
         state = Mutex(State(hedge: Hedge(count: urls.count), sources: sources))
@@ -148,6 +153,9 @@ final class SourceAttempts<Value: Sendable>: Sendable {
                 }
             }
         case .giveUp:
+            if let last = state.withLock({ $0.sources[source].tries.failures.last }) {
+                givenUp(urls[source], last.error)
+            }
             let (next, failures) = state.withLock { state in
                 (state.hedge.failed(), state.sources.flatMap(\.tries.failures))
             }

@@ -83,6 +83,21 @@ import Testing
         #expect(web.count == 2)
     }
 
+    /// Only the last attempt counts: before it, the failure is not final.
+    @Test(arguments: [429, 503], ["0", "100"])
+    func waitThatAServerAsksForIsRememberedOnceThereIsNoFurtherAttempt(_ status: Int, _ wait: String) async throws {
+        web.set { ($0.failure, $0.retryAfter) = (status, wait) }
+        func asked(_ options: inout ImageOptions) {
+            options.network.retry = RetryStrategy(maxRetries: 2, interval: .seconds(0))
+        }
+        _ = try await failure(60, asked)
+        let count = wait == "0" ? 3 : 1
+        #expect(web.count == count, "a longer wait than a minute is not waited for")
+        let repeated = try await failure(60, asked)
+        #expect(web.count == (wait == "0" ? 2 * count : count))
+        if case .remembered = repeated {} else { #expect(wait == "0") }
+    }
+
     /// An image that is not the one whose digest was given says nothing about the URL.
     @Test func otherDigestIsAnotherMatter() async throws {
         web.set { $0.failure = nil }
