@@ -160,7 +160,7 @@ def _measure(context: Context, binary: Path, picture: Picture) -> list[Row]:
     tools: dict[str, Callable[[], Cost]] = {"ours": lambda: _ours(context, binary, picture, peaks)}
     if context.program("vipsthumbnail"):
         tools["vipsthumbnail"] = lambda: _vipsthumbnail(context, picture)
-    if context.has_module("PIL"):
+    if context.has_module("PIL") and _pillow_reads(picture.format):
         tools["Pillow"] = lambda: _pillow(context, picture)
     rounds: dict[str, list[Cost]] = {name: [] for name in tools}
     for _ in range(context.rounds):
@@ -209,6 +209,12 @@ def _vipsthumbnail(context: Context, picture: Picture) -> Cost:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
     return Cost(used / picture.count, wall / picture.count)
+
+
+def _pillow_reads(name: str) -> bool:
+    """Whether Pillow has a decoder of a format: only some builds of it have one of AVIF."""
+    script = f"from PIL import Image; Image.init(); raise SystemExit({name.upper()!r} not in Image.OPEN)"
+    return subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
 def _pillow(context: Context, picture: Picture) -> Cost:
