@@ -27,7 +27,7 @@ typedef struct {
 } hv_palette;
 /// The place of the colour of a pixel, which is in the palette.
 uint8_t hv_place_in_palette(const hv_palette *palette, const uint8_t *pixel, int bands);
-/// The bits that a place in a palette of so many colours takes: 1, 2, 4 or 8.
+/// The bits that a place in a palette of so many colours takes: 1, 2, 4 or 8. 0 colours are more than fit.
 int hv_bits_of_palette(int colours);
 /// The same for a PNG in grey or RGB, with or without alpha, of 8 or 16 bits; with `palette`, or NULL, of the places of its
 /// colours in that, for RGB of 8 bits.

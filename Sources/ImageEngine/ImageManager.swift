@@ -124,14 +124,24 @@ public final class ImageManager: Sendable {
     }
 
     /// `false` when the image that a recipe has made under a key was made from another original than the one that the caches
-    /// know now: no request is answered with it. Waits for the disk.
+    /// know now: no request is answered with it.
+    ///
+    /// - Returns: `nil` when that takes waiting and `mayWait` is `false`.
     public func isOfKnownOriginal(
-        _ key: CacheKey, in cache: ImageCache, options: ImageOptions?
-    ) throws(ImageError) -> Bool {
-        guard let record = try cache.knownHit(for: key)?.record else { return true }
+        _ key: CacheKey, in cache: ImageCache, options: ImageOptions?, mayWait: Bool
+    ) throws(ImageError) -> Bool? {
+        let (lookup, options) = (services.lookup, options ?? ImageOptions())
         let url = (try? ImageSource(url: key.key)) == nil ? "" : key.key
-        return try services.lookup.isOfKnownOriginal(
-            record, of: Resource(url: url, cacheKey: key.key), in: cache, options ?? ImageOptions())
+        let resource = Resource(url: url, cacheKey: key.key)
+        if mayWait {
+            guard let record = try cache.knownHit(for: key)?.record else { return true }
+            return try lookup.isOfKnownOriginal(record, of: resource, in: cache, options)
+        }
+        guard let record = cache.memory.peek(key)?.record else {
+            return try lookup.lacks([key], in: cache) ? true : nil
+        }
+        let own = lookup.ownKey(resource, options)
+        return lookup.isCurrent(record, of: resource, own, for: cache, options) ? true : nil
     }
 
     /// `true` when nothing may be loaded from the network.

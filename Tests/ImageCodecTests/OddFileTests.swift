@@ -91,18 +91,6 @@ import Testing
         #expect(pixels.width == Int(size[0]) + Int(size[1]) << 8 && pixels.height == Int(size[2]) + Int(size[3]) << 8)
     }
 
-    /// Parts of the fixture of an animation: its chunks with their names.
-    private func chunks(_ bytes: [UInt8]) -> [(name: String, bytes: [UInt8])] {
-        var parts: [(name: String, bytes: [UInt8])] = []
-        var place = 8
-        while place + 12 <= bytes.count {
-            let end = place + 12 + bytes[place..<(place + 4)].reduce(0) { $0 << 8 | Int($1) }
-            parts.append((String(decoding: bytes[(place + 4)..<(place + 8)], as: UTF8.self), Array(bytes[place..<end])))
-            place = end
-        }
-        return parts
-    }
-
     /// The chunk that tells a number of frames, with a checksum that decoders do not look at.
     private func announcing(_ frames: UInt32) -> [UInt8] { big32(8) + ascii("acTL") + big32(frames) + zeros(8) }
 
@@ -111,7 +99,8 @@ import Testing
         let bench = try await CodecBench()
         let bytes = try Fixtures.bytes("png-animated.png")
         for number: UInt32 in [0, 1, 1 << 31, .max, 99] {
-            let file = bytes[..<8] + chunks(bytes).flatMap { $0.name == "acTL" ? announcing(number) : $0.bytes }
+            let file =
+                bytes[..<8] + PNGChunk.all(of: bytes).flatMap { $0.name == "acTL" ? announcing(number) : $0.bytes }
             #expect(try await shown(bench, Array(file), "png").frames == 1, "\(number)")
         }
     }
@@ -123,7 +112,7 @@ import Testing
         let bytes = try Fixtures.bytes(name)
         var controls = 0
         var file = Array(bytes[..<8])
-        for part in chunks(bytes) {
+        for part in PNGChunk.all(of: bytes) {
             if part.name == "fcTL" { controls += 1 }
             if part.name == "acTL" { file += announcing(1) }
             let isSecond = controls > 1 && (part.name == "fcTL" || part.name == "fdAT")

@@ -5,23 +5,6 @@ import Testing
 
 /// PNGs without metadata go past libvips' pipeline, with the same outcome.
 @Suite struct SmallPNGTests {
-    private struct Chunk: Equatable {
-        let name: String
-        let content: [UInt8]
-    }
-
-    private func chunks(_ png: [UInt8]) -> [Chunk] {
-        var (found, place): ([Chunk], Int) = ([], 8)
-        while place + 12 <= png.count {
-            let length = png[place..<(place + 4)].reduce(0) { $0 << 8 | Int($1) }
-            let body = png[(place + 4)..<(place + 8 + length)]
-            found.append(
-                Chunk(name: String(decoding: body.prefix(4), as: UTF8.self), content: Array(body.dropFirst(4))))
-            place += 12 + length
-        }
-        return found
-    }
-
     /// The same picture with XMP, which makes a file go the long way.
     private func marked(_ png: [UInt8]) -> [UInt8] {
         let xmp = ascii("XML:com.adobe.xmp\0\0\0\0\0<x:xmpmeta xmlns:x='adobe:ns:meta/'/>")
@@ -40,8 +23,9 @@ import Testing
         let small = ImageProcessor.downsample(try PixelSize(width: 20, height: 20))
         for steps in [[], [small]] as [[ImageProcessor]] {
             let rule = RenderOutput.Rule.format(.png, encoding)
-            let short = chunks(try await bench.make(try bench.file(plain), "png", steps, rule: rule).bytes)
-            let long = chunks(try await bench.make(try bench.file(marked(plain)), "png", steps, rule: rule).bytes)
+            let short = PNGChunk.all(of: try await bench.make(try bench.file(plain), "png", steps, rule: rule).bytes)
+            let long = PNGChunk.all(
+                of: try await bench.make(try bench.file(marked(plain)), "png", steps, rule: rule).bytes)
             #expect(long.contains { $0.name.hasSuffix("TXt") || $0.name == "tEXt" })
             #expect(short == long.filter { !($0.name.hasSuffix("TXt") || $0.name == "tEXt") })
             #expect(short.map(\.name).first == "IHDR" && short.map(\.name).last == "IEND")
@@ -53,7 +37,7 @@ import Testing
         let bench = try await CodecBench()
         let kept = try await [Encoding(), Encoding(metadata: .none)].asyncMap { encoding in
             let made = try await bench.encode("png-icc-exif.png", [], .format(.png, encoding))
-            return chunks([UInt8](try Data(contentsOf: URL(fileURLWithPath: made.path))))
+            return PNGChunk.all(of: [UInt8](try Data(contentsOf: URL(fileURLWithPath: made.path))))
         }
         #expect(kept[0].contains { $0.name == "eXIf" } && !kept[1].contains { $0.name == "eXIf" })
         let profiles = kept.map { file in file.first { $0.name == "iCCP" } }
@@ -77,7 +61,7 @@ import Testing
             #expect(made.bytes[25] == 3)
             #expect(made.bytes[24] == (colours <= 2 ? 1 : colours <= 4 ? 2 : colours <= 16 ? 4 : 8))
             #expect(try await bench.pixels(of: try bench.file(made.bytes), "png").bytes == pixels)
-            let alphas = try #require(chunks(made.bytes).first { $0.name == "tRNS" }).content
+            let alphas = try #require(PNGChunk.all(of: made.bytes).first { $0.name == "tRNS" }).content
             #expect(!alphas.contains(255) && alphas.contains(0), "only colours that are not opaque have an alpha")
         }
     }

@@ -19,7 +19,8 @@ extension CacheLookup {
                 guard let found = try? home.look(for: own, options: looking, burst: 0, mayWait: false) else {
                     return resource.isOnNetwork
                 }
-                known = found?.record
+                // The next look need not look there again.
+                known = found.map { home.remember($0.record, bytes: nil, looking).entry.record }
             }
             mark = known?.checksum.map { VariantSource.mark($0) }
             // An image that is only in memory has no checksum.

@@ -47,20 +47,25 @@ public final class FailureMemory: Sendable {
     /// - Parameter isGivenUp: `true` for the last of several attempts, and `false` for each of them: of one that may be retried,
     ///   only the last counts.
     func note<Value>(
-        _ result: Result<Value, any Error>, of url: String, key: String, in cache: ImageCache, _ options: ImageOptions,
-        isGivenUp: Bool = false
+        _ result: Result<Value, any Error>, of url: String, key: String, in cache: ImageCache,
+        _ options: @autoclosure () -> ImageOptions, isGivenUp: Bool = false
     ) {
-        func request() -> NegativeCache.Request? {
+        func request(_ options: ImageOptions) -> NegativeCache.Request? {
             (try? DownloadRequest(url: url, options: options.network)).map { NegativeCache.Request($0, options) }
         }
         switch result {
         case .success:
             // Most caches remember nothing.
-            guard caches.withLock({ $0[cache.name]?.isEmpty == false }), let request = request() else { return }
+            guard caches.withLock({ $0[cache.name]?.isEmpty == false }), let request = request(options()) else {
+                return
+            }
             caches.withLock { $0[cache.name]?.noteSuccess(of: request) }
         case .failure(let error as ImageError):
+            let options = options()
             if (options.network.retry.maxRetries > 0 && error.first.isRetryable) != isGivenUp { return }
-            guard let seconds = options.lookup.negativeCache, seconds > 0, let request = request() else { return }
+            guard let seconds = options.lookup.negativeCache, seconds > 0, let request = request(options) else {
+                return
+            }
             let now = clock.monotonic()
             caches.withLock {
                 $0[cache.name, default: NegativeCache()].note(

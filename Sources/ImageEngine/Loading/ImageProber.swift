@@ -103,7 +103,7 @@ struct ImageProber: Sendable {
             return try hit.record.path.flatMap { path in
                 do {
                     return try Self.probed(LocalFile(path: path, options: reading), cacheType: hit.cacheType)
-                } catch  where !hit.record.isIntact(burst: 0) {
+                } catch _ where !hit.record.isIntact(burst: 0) {
                     // Another process has removed or replaced it.
                     return nil
                 }

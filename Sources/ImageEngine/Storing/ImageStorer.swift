@@ -88,11 +88,7 @@ struct ImageStorer: Sendable {
     func storeLoaded(_ store: PendingStore) async throws -> ImageResult {
         let verified =
             store.options.lookup.verifyDecode == true ? try await DecodeVerifier(engine: engine).verified(store) : store
-        return try await withCheckedThrowingContinuation { continuation in
-            engine.pool.submit(isLong: verified.isLong) { [self] in
-                storeVerified(verified, holding: nil) { continuation.resume(with: $0) }
-            }
-        }
+        return try await storeMade(Renderer.Rendered(isLong: verified.isLong) { verified })
     }
 
     /// Stores a made image, and returns the answer.

@@ -38,8 +38,8 @@ extension VariantMaker {
     ) async throws -> Original? {
         let (resource, cache, options) = (request.resource, request.cache, request.options)
         let prefixes = ChainPrefix.all(of: options.processing.recipe, forPixels: request.needs.contains(.pixels))
-        let known = engine.lookup.keys(resource, options)
-        let wanted = prefixes.flatMap { prefix in known.map { (prefix, prefix.recipe.cacheKey($0)) } }
+        let keys = engine.lookup.keys(resource, options)
+        let wanted = prefixes.flatMap { prefix in keys.map { (prefix, prefix.recipe.cacheKey($0)) } }
         if try engine.lookup.lacks(wanted.map { $0.1 }, in: cache) { return nil }
         var looking = options.keepingOnlyCacheOptions
         looking.lookup.integrity = nil

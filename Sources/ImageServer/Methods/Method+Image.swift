@@ -160,14 +160,15 @@ extension Method {
         let burst = invocation.message.burst
         let isMade = !entry.key.identifier.isEmpty
         let answer = { @Sendable (entry: CacheKey, burst: UInt64?) throws -> Value? in
-            if isMade, try !manager.isOfKnownOriginal(entry, in: cache, options: options) {
-                return absent(cache, entry)
+            if isMade {
+                let isCurrent = try manager.isOfKnownOriginal(
+                    entry, in: cache, options: options, mayWait: burst == nil)
+                guard let isCurrent else { return nil }
+                if !isCurrent { return absent(cache, entry) }
             }
             return try look(cache, entry, burst)
         }
         let find = { @Sendable (burst: UInt64?) throws -> Value? in
-            // Of a made image, its original is looked for, which may wait.
-            if isMade, burst != nil { return nil }
             let value = try answer(entry.key, burst)
             guard entry.isAnyones, let value, !isThere(value), let own = try cache.latestOfUsers(entry.key) else {
                 return value

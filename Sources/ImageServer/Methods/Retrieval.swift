@@ -149,7 +149,8 @@ final class Retrieval: OpenRequest, OrderedRequest {
             caller.report = { reporter.report($0) }
         }
         if options.caller.onLastCancel == .finish {
-            caller.goesOn = { [self] work in state.withLock { $0.unawaited = work } }
+            // Weakly: the request holds its task, which holds this. The order holds the request.
+            caller.goesOn = { [weak self] work in self?.state.withLock { $0.unawaited = work } }
         }
         if let slotPlace { caller.joined = { slotPlace.stopPrevious() } }
         let needs = form == .pixels ? .pixels : form.needs
@@ -235,7 +236,7 @@ final class Retrieval: OpenRequest, OrderedRequest {
 
 extension Call {
     /// Ends the request when its deadline passes, if it has one and `isWaiting` holds then.
-    func end(after deadline: Double?, source: String, while isWaiting: @escaping @Sendable () -> Bool = { true }) {
+    func end(after deadline: Double?, source: String, while isWaiting: @escaping @Sendable () -> Bool) {
         guard let deadline else { return }
         let task = Task { [self] in
             try await Task.sleep(for: .seconds(deadline))
