@@ -8,6 +8,10 @@ public enum GivenImage: Sendable {
     /// A file of the user, by path.
     case file(String)
 
+    var isFile: Bool {
+        if case .file = self { true } else { false }
+    }
+
     /// `true` when the bytes are in memory and not more than ``BodySpool/memoryLimit``.
     var isSmall: Bool {
         if case .bytes(let bytes) = self { bytes.count <= BodySpool.memoryLimit } else { false }
@@ -73,12 +77,12 @@ struct ImageStorer: Sendable {
             let path = absolutePath(path)
             (content, source) = (try LocalFile(path: path, options: options).content(), FileURL.text(path))
         }
-        // Bytes that are in memory are put into the memory tier too, as in Kingfisher.
+        // Given bytes are put into the memory tier too, as in Kingfisher; a file's are where the caller can read them.
         var store = PendingStore(
             content: content, key: key, cache: cache, source: source, origin: ImageOrigin(), options: options,
-            needs: content.isInMemory ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata,
-            isGiven: true)
-        if case .file = given { store.isOfFile = true }
+            needs: given.isFile || !content.isInMemory ? [.file] : [.file, .bytes], overwrites: overwrites,
+            metadata: metadata, isGiven: true)
+        store.isOfFile = given.isFile
         return store
     }
 
