@@ -142,6 +142,27 @@ final class StoreJob: Sendable {
             throw ImageError.notCached(key: request.key.key)
         }
         try disk.folder.makeWay(to: path)
+        var (row, twin) = (try newRow(writer), twin)
+        let (old, isThere) = try previous(row, &twin, writer)
+        if let old, old.name == name, let kept = try keepingFile(of: old, row, writer) { return kept }
+        let isShared =
+            twin.map { FileStamp(path: disk.folder.blob($0.fileName))?.inode == draft.stamp.inode } ?? false
+        // Equal bytes in a file of their own count on their own.
+        if let twin { if isShared { row.allocated = twin.allocated } else { row.content = row.number } }
+        let evicted = try disk.evictor.makeRoom(
+            for: row, isShared: isShared, replacing: old, limit: configuration.bytesLimit, writer)
+        let path = try place(&row, oldPath: old.map { disk.folder.blob($0.fileName) }, writer)
+        let stored = try enter(row, at: path, draft.stamp, isNew: !isThere, writer)
+        var commit = Commit(stored: stored, evicted: evicted, leavesFiles: !evicted.isEmpty)
+        if let old, disk.folder.blob(old.fileName) != path {
+            try disk.evictor.leave(old, writer)
+            (commit.leavesFiles, commit.replaced) = (true, old)
+        }
+        return commit
+    }
+
+    /// The entry of the draft, with the extension that its file may have now.
+    private func newRow(_ writer: IndexWriter) throws -> IndexRow {
         let now = disk.clock.now
         let life = disk.life(request.expiration)
         var row = IndexRow(
@@ -151,67 +172,70 @@ final class StoreJob: Sendable {
             checksum: draft.checksum, origin: request.origin, storedAt: now, expiresAt: life.end(from: now),
             life: life, modified: draft.stamp.modified, content: draft.checksum.rowNumber)
         row.origin.facts.timing = request.header.timing
-        var (twin, (old, isThere)) = (twin, try writer.find(row.number))
-        if old == nil, writer.isAdopting {
+        return row
+    }
+
+    /// The entry that a new one replaces, and `true` when its number is taken.
+    ///
+    /// - Parameter twin: Looked for again when entries were found meanwhile.
+    private func previous(
+        _ row: IndexRow, _ twin: inout IndexRow?, _ writer: IndexWriter
+    ) throws -> (row: IndexRow?, isThere: Bool) {
+        var found = try writer.find(row.number)
+        if found.row == nil, writer.isAdopting {
             // While an index is begun anew an image may be there without an entry.
             _ = try disk.repairer.adopt(request.key, writer)
-            (old, isThere) = try writer.find(row.number)
+            found = try writer.find(row.number)
             twin = try writer.twin(row.content, besides: row.number)
         }
-        if let other = old, other.name == name, !other.isEntry(of: request.key) {
-            // Of a key that reads like this one with processors: an older version gave both one name.
-            try disk.evictor.leave(other, writer)
-            try writer.remove(other.number)
-            (old, isThere) = (nil, false)
+        guard let other = found.row, other.name == name, !other.isEntry(of: request.key) else { return found }
+        // Of a key that reads like this one with processors: an older version gave both one name.
+        try disk.evictor.leave(other, writer)
+        try writer.remove(other.number)
+        return (nil, false)
+    }
+
+    /// Ends the store at an entry whose file is there and stays: one that is not to be replaced, or has the same bytes.
+    private func keepingFile(of old: IndexRow, _ row: IndexRow, _ writer: IndexWriter) throws -> Commit? {
+        let oldPath = disk.folder.blob(old.fileName)
+        guard let stamp = try FileStamp.existing(oldPath), stamp.modified == old.modified, stamp.size == old.byteCount
+        else { return nil }
+        if !request.overwrites, !disk.isExpired(old) {
+            let record = disk.record(request.key, old, oldPath, stamp)
+            record.isLent = lend(old)
+            return Commit(stored: Stored(record: record, isNew: false))
         }
-        let oldPath = old.map { disk.folder.blob($0.fileName) }
-        if let old, let oldPath, old.name == name {
-            if let stamp = try FileStamp.existing(oldPath), stamp.modified == old.modified, stamp.size == old.byteCount
-            {
-                if !request.overwrites, !disk.isExpired(old) {
-                    let record = disk.record(request.key, old, oldPath, stamp)
-                    record.isLent = lend(old)
-                    return Commit(stored: Stored(record: record, isNew: false))
-                }
-                if isTheSame(row, as: old, at: oldPath) {
-                    // Nothing but its age is new: the file stays, and so do the bytes that others share with it.
-                    (row.modified, row.allocated, row.content) = (old.modified, old.allocated, old.content)
-                    row.fileExtension = old.fileExtension
-                    let isLent = lend(row)
-                    try writer.put(row, metadata: request.metadata)
-                    let record = disk.record(request.key, row, oldPath, stamp)
-                    record.isLent = isLent
-                    return Commit(stored: Stored(record: record, isNew: true))
-                }
-            }
-        }
-        let isShared =
-            twin.map { FileStamp(path: disk.folder.blob($0.fileName))?.inode == draft.stamp.inode } ?? false
-        // Equal bytes in a file of their own count on their own.
-        if let twin { if isShared { row.allocated = twin.allocated } else { row.content = row.number } }
-        let evicted = try disk.evictor.makeRoom(
-            for: row, isShared: isShared, replacing: old, limit: configuration.bytesLimit, writer)
-        var path = disk.folder.blob(row.fileName)
+        guard isTheSame(row, as: old, at: oldPath) else { return nil }
+        // Nothing but its age is new: the file stays, and so do the bytes that others share with it.
+        var row = row
+        (row.modified, row.allocated, row.content) = (old.modified, old.allocated, old.content)
+        row.fileExtension = old.fileExtension
+        return Commit(stored: try enter(row, at: oldPath, stamp, writer))
+    }
+
+    /// Gives the draft the name of an entry's file, and returns its path. The entry gets another extension when the file that
+    /// is replaced is lent meanwhile: whoever comes later sees the new one.
+    private func place(_ row: inout IndexRow, oldPath: String?, _ writer: IndexWriter) throws -> String {
+        let path = disk.folder.blob(row.fileName)
         let placed = try place(at: path, replaces: oldPath == path, writer)
-        if oldPath == path, disk.lending.isLent(row.lease) {
-            // Lent while its file was replaced: whoever comes later sees the new one.
-            disk.folder.takeBack(placed, draft, from: path)
-            row.fileExtension = try freeExtension(writer, share: lentShare)
-            path = disk.folder.blob(row.fileName)
-            _ = try place(at: path, replaces: false, writer)
-        }
-        // Before others can see the entry, or they might take it out first.
+        guard oldPath == path, disk.lending.isLent(row.lease) else { return path }
+        disk.folder.takeBack(placed, draft, from: path)
+        row.fileExtension = try freeExtension(writer, share: lentShare)
+        let free = disk.folder.blob(row.fileName)
+        _ = try place(at: free, replaces: false, writer)
+        return free
+    }
+
+    /// Writes an entry, whose file is at its place, and lends it: before others can see the entry, or they might take it out
+    /// first.
+    private func enter(
+        _ row: IndexRow, at path: String, _ stamp: FileStamp, isNew: Bool = false, _ writer: IndexWriter
+    ) throws -> Stored {
         let isLent = lend(row)
-        try writer.put(row, metadata: request.metadata, isNew: !isThere)
-        let record = disk.record(request.key, row, path, draft.stamp)
+        try writer.put(row, metadata: request.metadata, isNew: isNew)
+        let record = disk.record(request.key, row, path, stamp)
         record.isLent = isLent
-        var commit = Commit(
-            stored: Stored(record: record, isNew: true), evicted: evicted, leavesFiles: !evicted.isEmpty)
-        if let old, oldPath != path {
-            try disk.evictor.leave(old, writer)
-            (commit.leavesFiles, commit.replaced) = (true, old)
-        }
-        return commit
+        return Stored(record: record, isNew: true)
     }
 
     /// `true` when nothing of an entry but its age would change.
