@@ -171,10 +171,6 @@ struct ImageStorer: Sendable {
                 return try await engine.pool.run(isLong: store.isLong) { [store] in try store.run().stored }
             }
         }
-        var keeping = options.keepingOnlyCacheOptions
-        keeping.lookup.verifyDecode = nil
-        keeping.processing.recipe = options.processing.recipe
-        keeping.processing.limits = options.processing.limits
         let original = try await engine.pool.run(isLong: !given.isSmall) { [self] in
             try stored(
                 given, for: key, in: engine.lookup.originals(for: cache, options), options, overwrites: overwrites)
@@ -185,7 +181,8 @@ struct ImageStorer: Sendable {
             return original.result.stored
         }
         let made = try await Renderer(engine: engine).rendered(
-            original, options.processing.recipe.cacheKey(key), key.key, in: cache, keeping, needs: [.file, .bytes])
+            original, options.processing.recipe.cacheKey(key), key.key, in: cache, options.keepingForVariants,
+            needs: [.file, .bytes])
         return try await engine.pool.run(isLong: made.isLong) {
             var store = try made.store()
             store.overwrites = overwrites

@@ -180,6 +180,35 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false], [true, false])
+    func ofAGivenImageItsOwnBytesAreMeantAndNotWhatIsMade(keepsOriginal: Bool, verifies: Bool) async throws {
+        let blur = try Blur(radius: 1)
+        func store(_ width: Int, _ file: String?) async throws -> ImageResult {
+            let options = ImageOptions {
+                $0.lookup.integrity = Self.integrity(of: hollowPNG(width: 7))
+                $0.lookup.verifyDecode = verifies
+                $0.processing.recipe.processors = [.blur(blur)]
+                $0.processing.cacheOriginalImage = keepsOriginal
+            }
+            return try await engine.manager.storeVariant(
+                of: file.map { .file($0) } ?? .bytes(hollowPNG(width: width)), for: CacheKey("k\(width)"),
+                in: engine.cache, options: options)
+        }
+        for isFile in [false, true] {
+            func file(_ width: Int) throws -> String? {
+                guard isFile else { return nil }
+                let path = engine.folder.path + "/\(width).png"
+                try Data(hollowPNG(width: width)).write(to: URL(fileURLWithPath: path))
+                return path
+            }
+            #expect(try await store(7, file(7)).record.header.width == 3)
+            let passes = codec.requests.count
+            await #expect(throws: ImageError.self) { try await store(8, file(8)) }
+            #expect(codec.requests.count == passes)
+        }
+        #expect(engine.blobs.count == (keepsOriginal ? 2 : 1))
+    }
+
     @Test func aProbeTellsOfNoOtherBytes() async throws {
         for (number, one) in Case.all.enumerated() where !one.bytes && one.staleIfError == nil {
             let url = try await prepare(one, number).url
