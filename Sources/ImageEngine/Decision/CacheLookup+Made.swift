@@ -75,6 +75,33 @@ extension CacheLookup {
     /// `true` when a made image may be revalidated instead of its original. It may not with digests, which refer to the
     /// original's bytes, or when another cache, with its own expiry, holds the originals.
     func mayBeChecked(with options: ImageOptions, in cache: ImageCache) -> Bool {
-        !options.asksToModify && options.lookup.integrity == nil && originals(for: cache, options) === cache
+        !options.asksToModify && options.lookup.integrity == nil && !options.lookup.forceRefresh
+            && originals(for: cache, options) === cache
+    }
+}
+
+/// The use of a made image whose original is not stored.
+enum MadeImageUse {
+    /// It answers; see ``CacheDecision/Action/answer(isStale:)``.
+    case answer(isStale: Bool)
+    /// The server of its original is asked, with these validators, whether the original with this mark has changed.
+    case revalidate(Validators, mark: String)
+    /// It is made anew.
+    case makeAnew
+}
+
+extension RetrievalPolicy {
+    /// The use of a made image whose original is not stored; its entry has the metadata and validators of that.
+    func use(ofMade found: ImageCache.Candidate, _ entry: Entry, for scope: HTTPScope) -> MadeImageUse {
+        switch decision(for: entry).action {
+        case .answer(let isStale): return .answer(isStale: isStale)
+        // There is no stored original to refresh in the background.
+        case .answerAndRefresh, .revalidate:
+            guard !isOffline, let validators = found.validators(for: scope, isForeign: entry.isForeign),
+                let mark = VariantSource.mark(of: found.hit.record)
+            else { return .makeAnew }
+            return .revalidate(validators, mark: mark)
+        case .load, .fail: return .makeAnew
+        }
     }
 }

@@ -100,10 +100,7 @@ struct Explainer: Sendable {
     ) throws(ImageError) -> Explanation {
         let own = options.processing.recipe.cacheKey(engine.lookup.ownKey(resource, options))
         var told = Explanation(resource, path: cache.disk.path(for: own))
-        for key in engine.lookup.madeKeys(resource, options) {
-            told.cacheType = try cache.cacheType(for: key, burst: 0, mayWait: true) ?? .none
-            if try isAnsweredByMade(resource, key, in: cache, options, &told) { return told }
-        }
+        if try isAnsweredByMade(resource, in: cache, options, &told) { return told }
         var loading = options.loadingOriginal(of: resource)
         loading.network.onFailureImage = options.network.onFailureImage
         var original = try explain(resource, in: engine.lookup.originals(for: cache, options), loading)
@@ -122,54 +119,48 @@ struct Explainer: Sendable {
 
     /// `true` when a stored made image is answered or revalidated; then `told` says so.
     private func isAnsweredByMade(
-        _ resource: Resource, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ told: inout Explanation
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ told: inout Explanation
     ) throws(ImageError) -> Bool {
-        if options.lookup.forceRefresh { return false }
-        if options.storage.fromMemoryCacheOrRefresh, told.cacheType != .memory { return false }
-        let policy = engine.lookup.policy(resource, options)
-        var decision = CacheDecision(action: .answer(isStale: false), reason: .fresh)
-        if policy.mode == .never {
-            guard let record = try cache.knownHit(for: key)?.record,
-                try engine.lookup.isUsable(record, of: resource, in: cache, options)
+        let (policy, request) = (
+            engine.lookup.policy(resource, options), OutgoingRequest(url: resource.url, options: options)
+        )
+        if policy.isForced { return false }
+        if policy.mode != .never {
+            guard engine.lookup.mayBeChecked(with: options, in: cache),
+                try engine.lookup.lacksEvenExpired(engine.lookup.keys(resource, options), in: cache)
             else { return false }
-            told.note(record, in: cache)
-        } else {
-            guard engine.lookup.mayBeChecked(with: options, in: cache) else { return false }
-            for original in engine.lookup.keys(resource, options) {
-                let tier = try cache.cacheType(for: original, burst: 0, mayWait: true)
-                let record = try cache.disk.recordEvenExpired(original)
-                if tier != CacheType.none || record != nil { return false }
-            }
-            guard let candidate = try known(key, in: cache, options) else { return false }
-            let record = candidate.hit.record
-            let request = OutgoingRequest(url: resource.url, options: options)
-            let entry = engine.lookup.entry(of: candidate, as: request, in: cache, policy)
-            decision = policy.decision(for: entry)
-            switch decision.action {
-            case .answer: break
-            case .answerAndRefresh, .revalidate:
-                let scope = engine.scopes.scope(of: resource.url, options)
-                guard candidate.validators(for: scope, isForeign: entry.isForeign) != nil,
-                    VariantSource.mark(of: record) != nil
-                else { return false }
-                if engine.lookup.isOffline(options) { return false }
-                decision = CacheDecision(action: .revalidate, reason: .stale)
-                told.verdict = .revalidate
-                told.reasons.append("It was made before, and its server is asked about it.")
-                explainRequest(resource, in: cache, options.loadingOriginal(of: resource), policy, entry, &told)
-            case .load, .fail: return false
+        }
+        for key in engine.lookup.madeKeys(resource, options) {
+            guard let found = try known(key, in: cache, options) else { continue }
+            var (use, entry) = (MadeImageUse.answer(isStale: false), RetrievalPolicy.Entry?.none)
+            if policy.mode == .never {
+                guard found.expiredFor == nil,
+                    try engine.lookup.isUsable(found.hit.record, of: resource, in: cache, options)
+                else { continue }
+            } else {
+                let known = engine.lookup.entry(of: found, as: request, in: cache, policy)
+                use = policy.use(ofMade: found, known, for: engine.scopes.scope(of: resource.url, options))
+                entry = known
             }
             let ownPath = told.path
-            told.note(record, in: cache)
+            switch use {
+            case .makeAnew: return false
+            case .answer(let isStale):
+                (told.verdict, told.isStale) = (isStale ? .answerStale : .answer, isStale)
+                told.reasons.append("It was made before.")
+            case .revalidate:
+                (told.verdict, told.isStale) = (.revalidate, true)
+                told.reasons.append("It was made before, and its server is asked about it.")
+                explainRequest(resource, in: cache, options.loadingOriginal(of: resource), policy, entry, &told)
+            }
+            told.cacheType = found.expiredFor == nil ? found.hit.cacheType : .none
+            told.note(found.hit.record, in: cache)
             // What is confirmed for another user goes to the request's own entry.
             let isOwn = key.partition == engine.lookup.ownKey(resource, options).partition
             if told.verdict == .revalidate, !isOwn { told.path = ownPath }
+            return true
         }
-        told.isStale = !decision.isFreshAnswer
-        if decision.action == .revalidate { return true }
-        told.verdict = decision.isFreshAnswer ? .answer : .answerStale
-        told.reasons.append("It was made before.")
-        return true
+        return false
     }
 
     private static func words(

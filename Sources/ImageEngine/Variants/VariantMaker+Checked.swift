@@ -11,24 +11,20 @@ extension VariantMaker {
     func checkedVariantStep(_ request: ImageRequest) async throws -> RequestStep? {
         let (cache, options) = (request.cache, request.options)
         let key = options.processing.recipe.cacheKey(engine.lookup.ownKey(request.resource, options))
-        guard !options.lookup.forceRefresh, engine.lookup.mayBeChecked(with: options, in: cache) else { return nil }
+        guard engine.lookup.mayBeChecked(with: options, in: cache) else { return nil }
         var looking = options
         looking.lookup.verifyDecode = nil
         guard let found = try await variantWithoutOriginal(request.resource, in: cache, looking) else { return nil }
         let (policy, asking) = (engine.lookup.policy(request.resource, options), request.with(looking))
         let entry = engine.lookup.entry(of: found, as: request.outgoing, in: cache, policy)
-        switch policy.decision(for: entry).action {
+        let (validators, mark): (Validators, String)
+        switch policy.use(ofMade: found, entry, for: engine.scopes.scope(of: request.resource.url, options)) {
         case .answer(let isStale):
             engine.counts.count(found.hit.cacheType)
             return .answer(try await pipeline.answer(found, isStale: isStale, asking))
-        // There is no stored original to refresh in the background.
-        case .answerAndRefresh, .revalidate: break
-        case .load, .fail: return nil
+        case .revalidate(let known, let original): (validators, mark) = (known, original)
+        case .makeAnew: return nil
         }
-        let scope = engine.scopes.scope(of: request.resource.url, options)
-        guard let validators = found.validators(for: scope, isForeign: entry.isForeign),
-            let mark = VariantSource.mark(of: found.hit.record)
-        else { return nil }
         let jobKey = VariantKey(
             cache: cache.name, key: key, mark: mark, options: options.keepingForVariants, needs: request.needs)
         let loading = request.loadingOriginal(in: cache)
@@ -59,7 +55,7 @@ extension VariantMaker {
         let originals = engine.lookup.keys(resource, options)
         guard try engine.lookup.lacks(originals, in: cache) else { return nil }
         return try await engine.pool.runIfWanted { [engine] () throws -> ImageCache.Candidate? in
-            for original in originals where try cache.disk.recordEvenExpired(original) != nil { return nil }
+            guard try engine.lookup.lacksEvenExpired(originals, in: cache) else { return nil }
             for key in engine.lookup.madeKeys(resource, options) {
                 guard
                     var found = try cache.candidate(
