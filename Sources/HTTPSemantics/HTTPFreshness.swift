@@ -14,6 +14,13 @@ package struct HTTPFreshness: Sendable, Equatable {
         case notStorable
     }
 
+    /// What a freshness lifetime comes from.
+    package enum Basis: Sendable {
+        case maxAge, expires, lastModified, redirect
+        /// No header field names one.
+        case nothing
+    }
+
     /// The longest time span, in seconds (RFC 9111, 1.2.2).
     package static let longest = 1 << 31
     /// The longest heuristic freshness lifetime: a day, in seconds.
@@ -21,6 +28,8 @@ package struct HTTPFreshness: Sendable, Equatable {
 
     /// The freshness lifetime in seconds, counted from the response's date.
     package let lifetime: Int
+    /// What the lifetime comes from.
+    package let basis: Basis
     /// The directives of the server, restricted by those of the redirects.
     package let control: CacheControl
     /// `true` for a part of a body, which never answers a request for the whole (RFC 9111, 3.4).
@@ -42,20 +51,19 @@ package struct HTTPFreshness: Sendable, Equatable {
     ) {
         var control = CacheControl(cacheControl ?? "")
         isPartial = status == 206
-        let lifetime: Int
+        var (lifetime, basis) = (0, Basis.nothing)
         if let maxAge = control.maxAge {
-            lifetime = maxAge
+            (lifetime, basis) = (maxAge, .maxAge)
         } else if let expires {
             // An invalid date, such as "0", means already expired.
-            lifetime = HTTPDate.exactSeconds(expires).map { Self.span(from: date, to: $0) } ?? 0
+            (lifetime, basis) = (HTTPDate.exactSeconds(expires).map { Self.span(from: date, to: $0) } ?? 0, .expires)
         } else if let changed = lastModified.flatMap(HTTPDate.seconds), Self.guessable.contains(status) {
-            lifetime = min(Self.span(from: changed, to: date) / 10, Self.longestGuess)
-        } else {
-            lifetime = 0
+            (lifetime, basis) = (min(Self.span(from: changed, to: date) / 10, Self.longestGuess), .lastModified)
         }
         if let route { control.tighten(by: route) }
-        self.lifetime = route?.maxAge.map { min(lifetime, Self.clamped(Self.clamped(initialAge) + $0)) } ?? lifetime
-        self.control = control
+        let limit = route?.maxAge.map { Self.clamped(Self.clamped(initialAge) + $0) } ?? .max
+        if limit < lifetime { (lifetime, basis) = (limit, .redirect) }
+        (self.lifetime, self.basis, self.control) = (lifetime, basis, control)
     }
 
     /// The permitted use of a response that is `age` seconds old.

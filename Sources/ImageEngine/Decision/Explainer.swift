@@ -1,6 +1,7 @@
 internal import Platform
 
-/// Explains what a request would do now, with the ``CacheDecision`` and ``StoragePlan`` that a request uses.
+/// Explains what a request would do now, with the ``CacheDecision`` that a request uses, and the ``StoragePlan`` that it
+/// uses if the image is as large as the stored one, and its server says the same about storing it.
 struct Explainer: Sendable {
     let engine: EngineServices
 
@@ -57,7 +58,11 @@ struct Explainer: Sendable {
                 .offline(key: key.key, url: resource.url), "Nothing may be loaded from the network (offline).")
         }
         explainRequest(resource, in: cache, options, policy, entry, &told)
-        if told.verdict == .answerStale { told.path = storedPath } else { explainRest(in: cache, options, &told) }
+        if told.verdict == .answerStale {
+            told.path = storedPath
+        } else {
+            explainRest(found, in: cache, options, &told)
+        }
         return told
     }
 
@@ -75,7 +80,7 @@ struct Explainer: Sendable {
         told.cacheType = over == nil ? hit.cacheType : .none
         told.note(hit.record, in: cache)
         told.reasons.append(
-            over.map { "It is stored, but expired \($0) s ago in the cache." }
+            over.map { "It is stored, but expired \($0) s ago (diskCacheExpiration, or the cache's setting)." }
                 ?? "It is stored in the \(told.cacheType == .memory ? "memory" : "disk") tier.")
         return found
     }
@@ -166,7 +171,8 @@ struct Explainer: Sendable {
     private static func words(
         _ decision: CacheDecision, _ policy: RetrievalPolicy, _ entry: RetrievalPolicy.Entry?, _ options: ImageOptions
     ) -> String {
-        let age = "It is \(entry?.age ?? 0) s old, and revalidate is \"\(policy.mode.rawValue)\""
+        let limit = entry.flatMap { policy.ageLimit(of: $0) }.map { ", \($0)," } ?? ","
+        let age = "It is \(entry?.age ?? 0) s old\(limit) and revalidate is \"\(policy.mode.rawValue)\""
         return switch decision.reason {
         case .nothingStored:
             "Nothing is stored under the key\(options.storage.fromMemoryCacheOrRefresh ? " in memory" : "")."
@@ -249,7 +255,11 @@ struct Explainer: Sendable {
     }
 
     /// Explains what comes after the request for an image: other sources, the failure image and the tiers that keep it.
-    private func explainRest(in cache: ImageCache, _ options: ImageOptions, _ told: inout Explanation) {
+    ///
+    /// - Parameter found: The stored image.
+    private func explainRest(
+        _ found: StoredImage?, in cache: ImageCache, _ options: ImageOptions, _ told: inout Explanation
+    ) {
         if !options.network.alternativeSources.isEmpty {
             told.reasons.append(
                 "Of \(options.network.alternativeSources.count) other sources the next is tried if that fails.")
@@ -257,11 +267,47 @@ struct Explainer: Sendable {
         if options.network.onFailureImage != nil {
             told.reasons.append("If everything fails, the onFailureImage is used.")
         }
-        let memory = cache.memory.configuration.admission(cost: 0, isLight: true)
-        switch StoragePolicy(options, .bytes).plan(for: StoragePolicy.Image(memory: memory)).reason {
-        case .notAsked: told.reasons.append("No tier keeps it: the options name none (cacheMemoryOnly and memory).")
-        case .memoryOff: told.reasons.append("No tier keeps it: memory alone is to keep it, and memory is off.")
-        default: break
+        let known = found.flatMap { $0.entry.isForeign ? nil : $0.candidate.hit.record }
+        let (count, isAsked) = (known?.byteCount ?? 0, options.cacheControl?.noStore == true)
+        let plan = StoragePolicy(options, .bytes)
+            .plan(
+                for: StoragePolicy.Image(
+                    byteCount: count, isNoStore: isAsked || known?.origin.isNoStore == true,
+                    diskLimit: cache.disk.configuration.bytesLimit,
+                    memory: cache.memory.configuration.admission(cost: count, isLight: false)))
+        let reason: String? =
+            switch plan.reason {
+            case .notAsked: "the options name none (cacheMemoryOnly and memory)."
+            case .memoryOff: "memory alone is to keep it, and memory is off."
+            case .noStore where isAsked: "the request forbids that (Cache-Control no-store)."
+            case .noStore: "its server forbade that (Cache-Control no-store)."
+            case .tooLarge:
+                "the stored one has \(count) bytes, more than \(plan.admission?.setting ?? "bytesLimit") allows."
+            default: nil
+            }
+        if let reason { told.reasons.append("No tier keeps it: \(reason)") }
+    }
+}
+
+extension RetrievalPolicy {
+    /// The time for which the request takes an entry for fresh, in words, with what it comes from; `nil` when it does not
+    /// follow HTTP or nothing is known.
+    fileprivate func ageLimit(of entry: Entry) -> String? {
+        guard mode == .http, let freshness = entry.freshness else { return nil }
+        if wanted?.noCache == true { return "never fresh (no-cache of the request)" }
+        if freshness.control.noCache { return "never fresh (Cache-Control no-cache)" }
+        if let asked = wanted?.maxAge, asked < freshness.lifetime {
+            return "fresh for \(asked) s (max-age of the request)"
         }
+        let basis =
+            switch freshness.basis {
+            case .maxAge: "Cache-Control max-age"
+            case .expires: "Expires"
+            case .lastModified: "guessed by Last-Modified"
+            case .redirect: "as the redirect to it says"
+            case .nothing: "no header field says how long"
+            }
+        let less = wanted.map(\.minFresh).flatMap { $0 > 0 ? ", but min-fresh \($0) of the request" : nil } ?? ""
+        return "fresh for \(freshness.lifetime) s (\(basis)\(less))"
     }
 }

@@ -254,7 +254,7 @@ struct PendingStore: Sendable {
 
 extension ImageOrigin {
     /// `true` when the response or its request forbids storing.
-    fileprivate var isNoStore: Bool {
+    var isNoStore: Bool {
         http.flatMap(HTTPMetadata.init)?.freshness(lastModified: nil).control.noStore == true
     }
 }

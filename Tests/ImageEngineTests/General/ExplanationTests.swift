@@ -19,6 +19,18 @@ import Testing
         web = try LocalServer { request in
             switch request.path {
             case "/gone": .reply(404, [:], [])
+            case "/secret": .reply(200, ["Cache-Control": "no-store, max-age=9"], hollowPNG(width: 7))
+            case "/expires":
+                .reply(
+                    200, ["Date": "Tue, 14 Nov 2023 22:13:20 GMT", "Expires": "Tue, 14 Nov 2023 22:14:20 GMT"],
+                    hollowPNG(width: 7))
+            case "/guessed":
+                .reply(
+                    200, ["Date": "Tue, 14 Nov 2023 22:13:20 GMT", "Last-Modified": "Tue, 14 Nov 2023 22:05:00 GMT"],
+                    hollowPNG(width: 7))
+            case "/checked": .reply(200, ["Cache-Control": "no-cache, max-age=9"], hollowPNG(width: 7))
+            case "/from": .reply(302, ["Location": "/fresh", "Cache-Control": "max-age=5"], [])
+            case "/silent": .reply(200, [:], hollowPNG(width: 7))
             case "/fresh": .reply(200, ["Cache-Control": "max-age=100", "ETag": "\"1\""], hollowPNG(width: 7))
             default: .reply(200, ["Cache-Control": "max-age=0"], hollowPNG(width: 7))
             }
@@ -57,6 +69,49 @@ import Testing
         engine.cache.memory.configure(settings)
         #expect(try inMemory().reasons.last?.contains("memory is off") == true)
         #expect(try explain("/a").reasons.count == 1, "there is the disk")
+    }
+
+    @Test func whatForbidsToKeepAnImageIsForetoldAsFarAsItIsKnown() async throws {
+        func last(_ path: String, _ change: (inout ImageOptions) -> Void = { _ in }) throws -> String? {
+            try explain(path) {
+                $0.lookup.revalidate = .http
+                change(&$0)
+            }.reasons.last
+        }
+        let asked = try last("/a") { $0.network.request.headers = ["Cache-Control": "no-store"] }
+        #expect(asked == "No tier keeps it: the request forbids that (Cache-Control no-store).")
+        _ = try await engine.image(web.url("/secret"))
+        #expect(try last("/secret") == "No tier keeps it: its server forbade that (Cache-Control no-store).")
+        _ = try await engine.image(web.url("/a"))
+        let count = hollowPNG(width: 7).count
+        try engine.manager.caches.configure(CacheRegistry.defaultName) { $0.disk.bytesLimit = count - 1 }
+        let tooLarge = try last("/a") { $0.lookup.forceRefresh = true }
+        #expect(tooLarge == "No tier keeps it: the stored one has \(count) bytes, more than bytesLimit allows.")
+        try engine.manager.caches.configure(CacheRegistry.defaultName) { $0.memory.entryCostLimit = count - 1 }
+        let inMemory = try last("/a") { ($0.lookup.forceRefresh, $0.storage.cacheMemoryOnly) = (true, true) }
+        #expect(inMemory?.hasSuffix("more than entryBytesLimit allows.") == true, "\(inMemory ?? "")")
+    }
+
+    @Test func whereTheLimitOfTheAgeComesFromIsTold() async throws {
+        func limit(_ path: String, _ control: String? = nil) async throws -> String {
+            _ = try await engine.image(web.url(path))
+            let told = try explain(path) {
+                $0.lookup.revalidate = .http
+                if let control { $0.network.request.headers = ["Cache-Control": control] }
+            }
+            let sentence = try #require(told.reasons.first { $0.contains("s old, ") })
+            return String(sentence.split(separator: "s old, ")[1].split(separator: ", and revalidate")[0])
+        }
+        #expect(try await limit("/fresh") == "fresh for 100 s (Cache-Control max-age)")
+        #expect(try await limit("/fresh", "max-age=7") == "fresh for 7 s (max-age of the request)")
+        #expect(try await limit("/fresh", "no-cache") == "never fresh (no-cache of the request)")
+        let lessFresh = "fresh for 100 s (Cache-Control max-age, but min-fresh 5 of the request)"
+        #expect(try await limit("/fresh", "min-fresh=5") == lessFresh)
+        #expect(try await limit("/expires") == "fresh for 60 s (Expires)")
+        #expect(try await limit("/guessed") == "fresh for 50 s (guessed by Last-Modified)")
+        #expect(try await limit("/checked") == "never fresh (Cache-Control no-cache)")
+        #expect(try await limit("/from") == "fresh for 5 s (as the redirect to it says)")
+        #expect(try await limit("/silent") == "fresh for 0 s (no header field says how long)")
     }
 
     @Test func whatIsStoredWouldBeAnswered() async throws {
