@@ -46,9 +46,7 @@ extension CacheLookup {
         if record.isPersonal || !record.key.partition.isEmpty, options.asksToModify { return false }
         // Digests refer to the original's bytes, and the entry may not say enough about those.
         if let integrity = options.lookup.integrity, integrity.allowsOriginal(of: record) != true { return false }
-        var asked = options
-        (asked.lookup.integrity, asked.lookup.verifyDecode) = (nil, nil)
-        guard answers(ImageCache.Hit(record: record), to: resource, in: cache, asked) else { return false }
+        guard answers(ImageCache.Hit(record: record), to: resource, in: cache, options.unchecked) else { return false }
         return try isOfKnownOriginal(record, of: resource, in: cache, options)
     }
 

@@ -112,11 +112,9 @@ struct FetchedImage: Sendable {
         let hit = stored.hit
         guard let content = hit.bytes.map({ .bytes($0) }) ?? hit.record.path.map({ DiskStorage.Content.file($0) })
         else { return nil }
-        var keeping = options
-        keeping.network.limits.maxBytes = .max
         return PendingStore(
             content: content, key: hit.record.key.sameUser(as: key), cache: plan.cache, source: plan.request.url,
-            origin: origin, options: keeping, needs: stored.variant?.needs ?? plan.needs,
+            origin: origin, options: options.ofAnySize, needs: stored.variant?.needs ?? plan.needs,
             patience: plan.options.patience)
     }
 

@@ -30,12 +30,10 @@ extension ImageLoader {
         }
         guard let (hit, content) = found else { return nil }
         let record = hit.record
-        var keeping = options.keepingOnlyCacheOptions
-        keeping.network.limits.maxBytes = .max
         let store = PendingStore(
             content: content, key: engine.lookup.ownKey(resource, options), cache: cache, source: resource.url,
-            origin: record.origin,
-            options: keeping, needs: request.needs, patience: options.patience)
+            origin: record.origin, options: options.keepingOnlyCacheOptions.ofAnySize, needs: request.needs,
+            patience: options.patience)
         do {
             var result = try await ImageStorer(engine: engine).storeLoaded(store)
             result.cacheType = hit.cacheType

@@ -98,11 +98,9 @@ struct ImageProber: Sendable {
         let isLong = hit.record.byteCount > BodySpool.memoryLimit
         return try await engine.pool.run(isLong: isLong) { () throws -> ProbedImage? in
             if let bytes = hit.bytes { return try Self.probed(bytes, source: resource.url, cacheType: hit.cacheType) }
-            var reading = options
-            reading.network.limits.maxBytes = .max
             return try hit.record.path.flatMap { path in
                 do {
-                    return try Self.probed(LocalFile(path: path, options: reading), cacheType: hit.cacheType)
+                    return try Self.probed(LocalFile(path: path, options: options.ofAnySize), cacheType: hit.cacheType)
                 } catch _ where !hit.record.isIntact(burst: 0) {
                     // Another process has removed or replaced it.
                     return nil

@@ -20,7 +20,7 @@ public struct ImageOptions: Hashable, Sendable {
 
     @usableFromInline var box: Box
 
-    private static let standard = Box(Fields())
+    static let standard = Box(Fields())
 
     /// The defaults.
     public init() { box = Self.standard }
@@ -50,59 +50,6 @@ public struct ImageOptions: Hashable, Sendable {
 
     /// Hashes all options.
     public func hash(into hasher: inout Hasher) { hasher.combine(box.fields) }
-
-    /// The options that decide on the bytes of an entry; those of one caller and of processing are at their defaults.
-    public var decidingTheEntry: ImageOptions {
-        if box === Self.standard { return self }
-        let defaults = Self.standard.fields
-        var deciding = self
-        deciding.change { deciding in
-            deciding.caller = defaults.caller
-            deciding.network.merges = defaults.network.merges
-            // A delegate decides for all callers of a transfer, so its callers share none when their limits differ.
-            if deciding.network.delegates == nil { deciding.network.limits = defaults.network.limits }
-            deciding.network.retry = defaults.network.retry
-            deciding.network.waitForConnectivity = defaults.network.waitForConnectivity
-            deciding.lookup.negativeCache = defaults.lookup.negativeCache
-            deciding.lookup.staleIfError = defaults.lookup.staleIfError
-            deciding.storage.lease = defaults.storage.lease
-            deciding.processing.wantsPreview = defaults.processing.wantsPreview
-            deciding.processing.recipe = defaults.processing.recipe
-        }
-        return deciding
-    }
-
-    /// The options that decide on acceptance and storage of a loaded image. Those for loading are at their defaults.
-    var keepingOnlyCacheOptions: ImageOptions {
-        box.kept.withLock { known in
-            if let known { return known }
-            let kept = onlyCacheOptions
-            // Nothing holds itself.
-            if kept.box !== box { known = kept }
-            return kept
-        }
-    }
-
-    private var onlyCacheOptions: ImageOptions {
-        let defaults = Self.standard.fields
-        var kept = box.fields
-        (kept.network, kept.caller) = (defaults.network, defaults.caller)
-        kept.storage.memoryCacheAccessExtendingExpiration = nil
-        kept.storage.diskCacheAccessExtendingExpiration = nil
-        kept.lookup.onlyFromCache = defaults.lookup.onlyFromCache
-        kept.lookup.offline = defaults.lookup.offline
-        kept.lookup.staleIfError = defaults.lookup.staleIfError
-        kept.lookup.negativeCache = defaults.lookup.negativeCache
-        kept.lookup.originalCache = defaults.lookup.originalCache
-        (kept.lookup.scope, kept.lookup.credentialScope) = (nil, .separate)
-        let limits = kept.processing.limits
-        kept.processing = defaults.processing
-        if kept.lookup.verifyDecode == true { kept.processing.limits = limits }
-        // Most waiting requests share one copy. None of these options has texts that are equal with different bytes.
-        return Self.lastKept.value(for: kept) { ImageOptions(kept) }
-    }
-
-    private static let lastKept = LastValue<Fields, ImageOptions>()
 
     /// `true` when no option was given. Options that were set to their defaults may count as given.
     var isStandard: Bool { box === Self.standard }

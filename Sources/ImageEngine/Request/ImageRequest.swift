@@ -91,13 +91,6 @@ final class OutgoingRequest: Sendable {
 }
 
 extension ImageOptions {
-    /// The same options for a request that ignores cached images.
-    var refreshing: ImageOptions {
-        var refreshing = self
-        refreshing.lookup.forceRefresh = true
-        return refreshing
-    }
-
     /// `true` when a delegate may change the request before it is sent.
     var asksToModify: Bool { self.network.delegates?.questions.contains(.modifyRequest) == true }
 }

@@ -70,32 +70,6 @@ extension VariantMaker {
 }
 
 extension ImageOptions {
-    var keepingForVariants: ImageOptions {
-        var keeping = keepingOnlyCacheOptions
-        keeping.change { [self] keeping in
-            keeping.lookup.integrity = nil
-            keeping.lookup.verifyDecode = nil
-            keeping.processing.recipe = self.processing.recipe
-            keeping.processing.limits = self.processing.limits
-        }
-        return keeping
-    }
-
-    func loadingOriginal(of resource: Resource) -> ImageOptions {
-        var loading = self
-        loading.change { loading in
-            loading.processing.recipe = ImageRecipe()
-            loading.network.onFailureImage = nil
-            loading.storage.forcedCacheFileExtension = nil
-            loading.storage.queryDataWhenInMemory = false
-            loading.lookup.originalCache = nil
-            if !loading.processing.cacheOriginalImage || !resource.isOnNetwork { loading.storage.keepNothing() }
-            // A local source is read again, because the cached image may be outdated.
-            if !resource.prefersCache { loading.lookup.forceRefresh = true }
-        }
-        return loading
-    }
-
     /// The required parts of an original loaded with these options: its file, or the bytes where there may be none.
     fileprivate var needsOfOriginal: ImageNeeds {
         if self.storage.cacheMemoryOnly { return .bytes }

@@ -41,9 +41,8 @@ extension VariantMaker {
         let keys = engine.lookup.keys(resource, options)
         let wanted = prefixes.flatMap { prefix in keys.map { (prefix, prefix.recipe.cacheKey($0)) } }
         if try engine.lookup.lacks(wanted.map { $0.1 }, in: cache) { return nil }
-        var looking = options.keepingOnlyCacheOptions
-        looking.lookup.integrity = nil
-        return try await engine.pool.runIfWanted { [engine, looking] in
+        let looking = options.keepingOnlyCacheOptions.unchecked
+        return try await engine.pool.runIfWanted { [engine] in
             for (prefix, key) in wanted {
                 guard let known = try cache.knownHit(for: key)?.record, isWanted(known),
                     let format = known.origin.facts.exactSource, let mark = VariantSource.mark(of: known),

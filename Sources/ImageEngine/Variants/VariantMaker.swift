@@ -23,10 +23,8 @@ struct VariantMaker: Sendable {
         if options.lookup.forceRefresh { return nil }
         let keys = key.map { [$0] } ?? engine.lookup.madeKeys(request.resource, options)
         if try engine.lookup.lacks(keys, in: cache) { return nil }
-        var looking = options
-        looking.lookup.integrity = nil
-        looking.lookup.verifyDecode = nil
-        return try await engine.pool.runIfWanted { [engine, looking] in
+        let looking = options.unchecked
+        return try await engine.pool.runIfWanted { [engine] in
             for key in keys {
                 guard let hit = try cache.hit(for: key, options: looking.storage, patience: options.patience) else {
                     continue
@@ -167,12 +165,10 @@ struct VariantMaker: Sendable {
             return found
         }
         guard let content = loaded.bytes.map({ .bytes($0) }) ?? loaded.content else { return loaded }
-        var keeping = options.keepingOnlyCacheOptions
-        (keeping.lookup.integrity, keeping.lookup.verifyDecode) = (nil, nil)
         let kept = try await ImageStorer(engine: engine).storeLoaded(
             PendingStore(
                 content: content, key: record.key, cache: cache, source: record.key.key, origin: record.origin,
-                options: keeping, needs: request.needs, patience: options.patience))
+                options: options.keepingOnlyCacheOptions.unchecked, needs: request.needs, patience: options.patience))
         var result = kept
         result.cacheType = loaded.cacheType
         (result.isStale, result.isRevalidated) = (loaded.isStale, loaded.isRevalidated)
@@ -211,18 +207,6 @@ struct VariantMaker: Sendable {
         } catch is NotInRemoteTier {
             return nil
         }
-    }
-}
-
-extension ImageOptions {
-    /// The options for an original that is loaded for one request alone and deleted with it.
-    fileprivate var keepingNoOriginal: ImageOptions {
-        var own = self
-        own.change { own in
-            own.lookup.forceRefresh = true
-            own.processing.cacheOriginalImage = false
-        }
-        return own
     }
 }
 
