@@ -8,8 +8,10 @@ internal import Logging
 enum RequestLog {
     private static let logger = Logger(label: "halcyon.images")
 
-    /// Notes an image that is loaded, because no cache has it, or only what must not answer.
-    static func miss(_ url: String) { logger.debug("not answered from the cache", metadata: ["url": "\(shown(url))"]) }
+    /// Notes an image that is loaded, with the reason why no cache answers.
+    static func miss(_ url: String, _ reason: CacheDecision.Reason) {
+        logger.debug("not answered from the cache", metadata: ["url": "\(shown(url))", "reason": "\(reason)"])
+    }
 
     /// Notes a download that has ended well, so many nanoseconds after it was asked for.
     static func downloaded(_ download: Download, _ url: String, nanoseconds: Int) {

@@ -6,6 +6,8 @@ struct ImageLoad: Sendable {
     let request: ImageRequest
     /// The stored image to revalidate with the first source.
     let storedCandidate: StoredCandidate?
+    /// The reason why no cached image answers.
+    let reason: CacheDecision.Reason
     /// The first request to the first source, when the delegate has been asked already.
     let outgoing: OutgoingRequest?
     /// The time of the first attempt, in nanoseconds; the attempts of a request wait for other processes once in total.
@@ -13,9 +15,10 @@ struct ImageLoad: Sendable {
 
     init(
         _ request: ImageRequest, storedCandidate: StoredCandidate? = nil, outgoing: OutgoingRequest? = nil,
-        _ engine: EngineServices
+        because reason: CacheDecision.Reason, _ engine: EngineServices
     ) {
         (self.engine, self.request, self.storedCandidate) = (engine, request, storedCandidate)
+        self.reason = request.options.lookup.forceRefresh ? .forced : reason
         (self.outgoing, started) = (outgoing, engine.now)
     }
 
@@ -28,7 +31,7 @@ struct ImageLoad: Sendable {
     /// - Returns: The function that stops the load.
     func start(end: @escaping ImageTask.End) -> Stop {
         let options = request.options
-        RequestLog.miss(url)
+        RequestLog.miss(url, reason)
         guard options.mayTakeSeveralAttempts else { return SourceAttempt(self, at: url, end: end).start(outgoing) }
         // The delegate is asked again before each further attempt.
         let first = Once(outgoing)

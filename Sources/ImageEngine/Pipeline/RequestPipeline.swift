@@ -41,7 +41,7 @@ struct RequestPipeline: Sendable {
             engine.scopes.isPlain(request.outgoing),
             policy.isForced || lacks(CacheKey(request.resource.cacheKey), in: request.cache, isMissing: isMissing)
         else { return nil }
-        return .load(ImageLoad(request, engine))
+        return .load(ImageLoad(request, because: .nothingStored, engine))
     }
 
     /// `true` when a cache certainly does not have an image, as far as that is known without waiting.
@@ -105,7 +105,8 @@ struct RequestPipeline: Sendable {
         if decision.action == .fail {
             throw ImageError.notCached(key: request.resource.cacheKey, url: request.resource.url)
         }
-        let load = ImageLoad(request, storedCandidate: toAsk, outgoing: outgoing, engine)
+        let load = ImageLoad(
+            request, storedCandidate: toAsk, outgoing: outgoing, because: decision.reason, engine)
         guard let found else { return .load(load) }
         return .loadThen(load) { [self, request] result in
             guard case .failure(let error as ImageError) = result, policy.mayStandIn(found.entry, after: error) else {

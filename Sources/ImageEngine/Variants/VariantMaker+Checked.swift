@@ -29,7 +29,7 @@ extension VariantMaker {
             cache: cache.name, key: key, mark: mark, options: options.keepingForVariants, needs: request.needs)
         let loading = request.loadingOriginal(in: cache)
         let candidate = StoredCandidate(hit: found.hit, validators: validators, variant: jobKey)
-        return .loadThen(ImageLoad(loading, storedCandidate: candidate, engine)) { [self] result in
+        return .loadThen(ImageLoad(loading, storedCandidate: candidate, because: .stale, engine)) { [self] result in
             switch result {
             case .success(let loaded) where loaded.record.key.identifier == key.identifier:
                 return .answer(

@@ -149,10 +149,13 @@ struct GetCommandTests {
         let lines = first.errors.split(separator: "\n").filter { $0.contains(" debug ") }
         func count(_ words: String) -> Int { lines.count { $0.contains(words) } }
         #expect(count("not answered from the cache") == 2 && count(": downloaded") == 1 && count("not downloaded") == 1)
+        #expect(count("reason=nothingStored") == 2)
         #expect(count("url=\(web.url("/png-rgb.png"))") == 2, "\(first.errors)")
         #expect(count("error=invalidStatusCode") == 1 && count("token") == 0 && count("word") == 0)
         let second = try run("$HALCYON get -v '\(secret)'")
         #expect(second.status == 0 && !second.errors.contains("downloaded") && !second.errors.contains("not answered"))
+        let third = try run("$HALCYON get -v --option forceRefresh=true '\(secret)'")
+        #expect(third.errors.contains("reason=forced"), "\(third.errors)")
         #expect(try run("$HALCYON get $WEB/jpeg-photo.jpg").errors.isEmpty)
     }
 
