@@ -37,7 +37,7 @@ final class EngineServices: Sendable {
         codec = CodecPool(configuration.codec, now: clock.monotonic)
         downloader = ImageDownloader(
             configuration.downloader,
-            accept: AcceptHeader.text(decoding: codec.isAvailable ? CodecFormats().decoded : nil),
+            accept: codec.isAvailable ? CodecFormats.accept : TransportSettings.anyImage,
             now: clock.monotonic,
             activity: { [activity] in activity.report($0) },
             spool: SpoolPlace(
