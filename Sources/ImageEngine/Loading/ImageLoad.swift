@@ -42,7 +42,7 @@ struct ImageLoad: Sendable {
         ) { [self] source, meter, end in
             SourceAttempt(self, at: source, meter, end: end).start(isFirst(source) ? first.take() : nil)
         }
-        attempts.start(deadline: Deadline(request, at: started).failure(url, at: started), end: end)
+        attempts.start(deadline: request.deadline(at: started), end: end)
         return { attempts.stop() }
     }
 

@@ -54,7 +54,7 @@ struct ImageProber: Sendable {
                 try await probe(try loader.source(of: source, asked.options), source, asked, meter)
             }
         }
-        return try await attempts.value(deadline: Deadline(request, at: now).failure(url, at: now))
+        return try await attempts.value(deadline: request.deadline(at: now))
     }
 
     private func probe(

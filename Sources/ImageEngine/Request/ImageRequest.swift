@@ -32,6 +32,16 @@ public final class ImageRequest: Sendable {
     /// `true` when a stored image may need revalidation with its server.
     var mayRevalidate: Bool { (options.lookup.revalidate ?? .never) != .never && resource.isOnNetwork }
 
+    /// The error of a missed deadline, and the nanoseconds that remain; `nil` when there is none. It counts from the arrival,
+    /// which is `now` unless the caller states another time, and includes queues, redirects, retries and other sources.
+    func deadline(at now: Int) -> (error: ImageError, nanoseconds: Int)? {
+        guard let seconds = options.caller.deadline else { return nil }
+        // A day is the largest value of the option.
+        let whole = seconds > 0 ? Int(min(seconds, 86_400) * 1e9) : 0
+        let rest = max(0, whole - (now - (caller.arrived ?? now)))
+        return (.timedOut(url: resource.url, option: "deadline", seconds: seconds), rest)
+    }
+
     func with(_ options: ImageOptions) -> ImageRequest {
         ImageRequest(resource, in: cache, options: options, needs: needs, caller: caller)
     }

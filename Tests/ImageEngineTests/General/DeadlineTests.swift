@@ -11,15 +11,23 @@ import Testing
 @testable import Platform
 
 @Suite struct DeadlineTests {
-    @Test func whatIsLeftCountsFromTheArrival() {
-        let deadline = Deadline(seconds: 2, arrived: 500)
-        #expect(deadline.rest(at: 500) == 2_000_000_000)
-        #expect(deadline.rest(at: 1_500_000_500) == 500_000_000)
-        #expect(deadline.rest(at: 2_000_000_500) == 0 && deadline.rest(at: 9_000_000_000) == 0)
-        #expect(Deadline(seconds: nil, arrived: 0).rest(at: .max) == nil)
-        #expect(
-            Deadline(seconds: .nan, arrived: 0).rest(at: 0) == 0 && Deadline(seconds: -1, arrived: 0).rest(at: 0) == 0)
-        #expect(Deadline(seconds: 1e300, arrived: 0).rest(at: 0) == 86_400_000_000_000)
+    @Test func whatIsLeftCountsFromTheArrival() throws {
+        let engine = try TestEngine()
+        func rest(_ seconds: Double?, arrived: Int? = nil, at now: Int) -> Int? {
+            ImageRequest(
+                Resource(url: "u"), in: engine.cache, options: ImageOptions { $0.caller.deadline = seconds }, needs: [],
+                caller: ImageCaller(priority: CallPriority(0.5), arrived: arrived)
+            ).deadline(at: now)?.nanoseconds
+        }
+        #expect(rest(2, arrived: 500, at: 500) == 2_000_000_000 && rest(2, at: 900) == 2_000_000_000)
+        #expect(rest(2, arrived: 500, at: 1_500_000_500) == 500_000_000)
+        #expect(rest(2, arrived: 500, at: 2_000_000_500) == 0 && rest(2, arrived: 500, at: 9_000_000_000) == 0)
+        #expect(rest(nil, arrived: 0, at: .max) == nil)
+        #expect(rest(.nan, at: 0) == 0 && rest(-1, at: 0) == 0 && rest(1e300, at: 0) == 86_400_000_000_000)
+    }
+
+    private func deadline(_ seconds: Double) -> (error: ImageError, nanoseconds: Int) {
+        (.timedOut(url: "u", option: "deadline", seconds: seconds), Int(seconds * 1e9))
     }
 
     /// Attempts at one source whose single attempt ends as `attempt` says.
@@ -35,9 +43,8 @@ import Testing
         let late = SourceAttempts<Int>(["u"], NetworkOptions(), clock: { 0 }, hasNetwork: { true }) { _, _, _ in
             { stopped.open() }
         }
-        let deadline = Deadline(seconds: 0.001, arrived: 0)
         await #expect(throws: ImageError.timedOut(url: "u", option: "deadline", seconds: 0.001)) {
-            try await late.value(deadline: deadline.failure("u", at: 0))
+            try await late.value(deadline: deadline(0.001))
         }
         await stopped.wait()
     }
@@ -55,21 +62,19 @@ import Testing
     }
 
     @Test func retryThatWouldBeginAfterTheDeadlineIsNotWaitedFor() async throws {
-        let deadline = Deadline(seconds: 20, arrived: 0)
-        #expect(try await busyFirst { $0(.success(5)) }.value(deadline: deadline.failure("u", at: 0)) == 5)
+        #expect(try await busyFirst { $0(.success(5)) }.value(deadline: deadline(20)) == 5)
         let gone = ImageError.notCached(key: "k")
         let all = [ImageError.Attempt(url: "u", error: busy), ImageError.Attempt(url: "v", error: gone)]
         await #expect(throws: ImageError.afterAttempts(all)) {
-            try await busyFirst { $0(.failure(gone)) }.value(deadline: deadline.failure("u", at: 0))
+            try await busyFirst { $0(.failure(gone)) }.value(deadline: deadline(20))
         }
     }
 
     @Test func deadlineLeavesTheErrorsOfEarlierAttempts() async throws {
-        let deadline = Deadline(seconds: 0.5, arrived: 0)
         let late = ImageError.timedOut(url: "u", option: "deadline", seconds: 0.5)
         let all = [ImageError.Attempt(url: "u", error: busy), ImageError.Attempt(url: "v", error: late)]
         await #expect(throws: ImageError.afterAttempts(all)) {
-            try await busyFirst { _ in }.value(deadline: deadline.failure("u", at: 0))
+            try await busyFirst { _ in }.value(deadline: deadline(0.5))
         }
     }
 
@@ -91,12 +96,11 @@ import Testing
     }
 
     @Test func workThatEndsInTimeHasItsOwnResult() async throws {
-        let deadline = Deadline(seconds: 3600, arrived: 0)
         let five = attempts { $0(.success(5)) }
-        #expect(try await five.value(deadline: deadline.failure("u", at: 0)) == 5)
+        #expect(try await five.value(deadline: deadline(3600)) == 5)
         let failing = attempts { $0(.failure(ImageError.notCached(key: "k"))) }
         await #expect(throws: ImageError.notCached(key: "k")) {
-            try await failing.value(deadline: deadline.failure("u", at: 0))
+            try await failing.value(deadline: deadline(3600))
         }
     }
 }
