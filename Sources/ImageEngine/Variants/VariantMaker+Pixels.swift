@@ -45,11 +45,7 @@ extension VariantMaker {
             try? await Task.sleep(for: .seconds(lease))
             withExtendedLifetime(file) {}
         }
-        let image = file.image
-        return PixelFile(
-            path: file.path, width: image.width, height: image.height, frameCount: image.frameCount,
-            stride: image.stride, byteCount: image.byteCount, delays: image.delays, loopCount: image.loopCount,
-            framesDropped: image.framesDropped)
+        return PixelFile(path: file.path, image: file.image)
     }
 }
 
