@@ -58,14 +58,12 @@ struct LocalFile: Sendable {
         let header = try header()
         let size = try opened { (_, stamp) throws(ImageError) in stamp.size }
         if let integrity = options.lookup.integrity, !integrity.allows(file: path) { throw Integrity.mismatch(url) }
-        // A link is followed for reading, but a change of the file behind it would go unnoticed, so it is not stored.
+        // A link is followed for reading, but a change of the file behind it would go unnoticed, so it is not remembered.
         let stamp = FileStamp(path: path)
         let record = ImageRecord(
             key: key, header: header, byteCount: size, path: path, isLocalFile: true, origin: ImageOrigin(url: url),
             storedAt: now, stamp: stamp)
-        if StoragePolicy(options, needs).plan(forUserFile: stamp != nil).place == .userFile {
-            cache.remember(record, bytes: nil, options.storage)
-        }
+        if stamp != nil { cache.remember(record, bytes: nil, options.storage) }
         var bytes: [UInt8]?
         if needs.contains(.bytes), size <= BodySpool.memoryLimit || stamp == nil {
             bytes = try ImageCache.bytes(of: .file(path))

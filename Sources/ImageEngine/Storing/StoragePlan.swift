@@ -36,8 +36,6 @@ struct StoragePlan: Sendable, Equatable {
         case memory
         /// In a file that lasts for the lease of its path and is not an entry.
         case lease
-        /// In the user's file, with its record in memory.
-        case userFile
         /// In no tier.
         case nowhere
     }
@@ -118,13 +116,6 @@ struct StoragePolicy: Sendable, Equatable {
 
     private func notStoring(_ reason: NotStoredReason, removal: StoragePlan.Removal) -> StoragePlan {
         StoragePlan(place: .nowhere, reason: reason, removal: removal, fails: fails(for: reason))
-    }
-
-    /// The plan for a file of the user, which is read in place.
-    ///
-    /// - Parameter isTraceable: `true` when a change of the file can be detected, which is impossible behind a link.
-    func plan(forUserFile isTraceable: Bool) -> StoragePlan {
-        StoragePlan(place: isTraceable ? .userFile : .nowhere)
     }
 
     /// `true` when the caller gets an error instead of an image that no tier keeps.

@@ -210,11 +210,4 @@ import Testing
             }
         }
     }
-
-    @Test func aFileOfTheUsersIsKeptInViewWhenItsChangesCanBeSeen() {
-        for policy in Self.policies {
-            #expect(policy.plan(forUserFile: true) == StoragePlan(place: .userFile))
-            #expect(policy.plan(forUserFile: false) == StoragePlan(place: .nowhere))
-        }
-    }
 }
