@@ -52,11 +52,7 @@ public final class CodecPool: Sendable {
     init(_ configuration: Configuration, now: @escaping @Sendable () -> Int) {
         self.configuration = configuration
         self.now = now
-        var limits = CodecSchedule.Limits()
-        limits.workers = max(1, configuration.maxWorkers)
-        limits.idle = Int(configuration.idleSeconds * 1e9)
-        limits.memory = configuration.memoryBytes
-        state = Mutex(State(schedule: CodecSchedule(limits)))
+        state = Mutex(State(schedule: CodecSchedule(configuration)))
     }
 
     /// `true` when the program exists and can be executed. Makes one system call.
@@ -101,7 +97,7 @@ public final class CodecPool: Sendable {
     private func cancel(_ id: CodecSchedule.JobID) {
         let (job, wake) = state.withLock { state -> (Job?, WakeEvent?) in
             guard let job = state.jobs.removeValue(forKey: id) else { return (nil, nil) }
-            guard case .abandon(let number) = state.schedule.cancel(id) else { return (job, nil) }
+            guard let number = state.schedule.cancel(id) else { return (job, nil) }
             state.abandoned.insert(number)
             return (job, state.wakes[number])
         }

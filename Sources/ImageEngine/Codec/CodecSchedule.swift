@@ -9,16 +9,6 @@ internal import Platform
 struct CodecSchedule: Sendable {
     typealias JobID = UInt64
 
-    /// The limits of all workers together.
-    struct Limits: Sendable, Equatable {
-        /// The largest number of workers.
-        var workers = 2
-        /// The time after which an idle worker ends, in nanoseconds.
-        var idle = 30_000_000_000
-        /// The largest estimated number of pixel bytes in all workers together.
-        var memory = 768 << 20
-    }
-
     /// What jobs that may run together have in common.
     struct Group: Sendable, Equatable {
         let source: ExactText
@@ -65,20 +55,20 @@ struct CodecSchedule: Sendable {
         var isWoken = false
     }
 
-    let limits: Limits
+    let limits: CodecPool.Configuration
     /// The largest number of jobs of one group that run together.
     static let together = 8
     private var waiting: [Job] = []
     private var workers: [Int: Worker] = [:]
     private var lastNumber = 0
 
-    init(_ limits: Limits = Limits()) { self.limits = limits }
+    init(_ limits: CodecPool.Configuration) { self.limits = limits }
 
     var workerCount: Int { workers.count }
     var waitingCount: Int { waiting.count }
     private var spent: Int { workers.values.reduce(0) { $0 + $1.cost } }
 
-    private func fits(_ job: Job) -> Bool { spent == 0 || spent + job.cost <= limits.memory }
+    private func fits(_ job: Job) -> Bool { spent == 0 || spent + job.cost <= limits.memoryBytes }
 
     /// Adds a job to the end of the queue.
     mutating func submit(_ job: Job) -> Effect {
@@ -95,7 +85,7 @@ struct CodecSchedule: Sendable {
             workers[number]?.isWoken = true
             return .wake(number)
         }
-        guard workers.count < limits.workers else { return .none }
+        guard workers.count < max(1, limits.maxWorkers) else { return .none }
         lastNumber += 1
         workers[lastNumber] = Worker(isWoken: true)
         return .start(lastNumber)
@@ -125,7 +115,7 @@ struct CodecSchedule: Sendable {
             return (.run(batch.map(\.id)), wakeOrStartWorker())
         }
         let since = worker.idleSince ?? now
-        let rest = since &+ limits.idle &- now
+        let rest = since &+ Int(limits.idleSeconds * 1e9) &- now
         guard rest > 0 else {
             workers[number] = nil
             return (.end, .none)
@@ -135,25 +125,13 @@ struct CodecSchedule: Sendable {
         return (.wait(rest), .none)
     }
 
-    /// The state of a job when it was cancelled.
-    enum Cancelled: Sendable, Equatable {
-        /// The job was finished or unknown.
-        case nothing
-        /// The job was waiting and has been removed.
-        case dropped
-        /// The worker with that number runs only this job and must abort.
-        case abandon(Int)
-        /// The worker runs other jobs together with it and continues.
-        case shared
-    }
-
-    mutating func cancel(_ id: JobID) -> Cancelled {
-        if let place = waiting.firstIndex(where: { $0.id == id }) {
-            waiting.remove(at: place)
-            return .dropped
-        }
-        guard let number = workers.first(where: { $0.value.jobs.contains(id) })?.key else { return .nothing }
+    /// Cancels a job, if it is not finished.
+    ///
+    /// - Returns: The number of the worker that must abort, because it runs this job alone; `nil` for none.
+    mutating func cancel(_ id: JobID) -> Int? {
+        waiting.removeAll { $0.id == id }
+        guard let number = workers.first(where: { $0.value.jobs.contains(id) })?.key else { return nil }
         workers[number]?.jobs.remove(id)
-        return workers[number]?.jobs.isEmpty == true ? .abandon(number) : .shared
+        return workers[number]?.jobs.isEmpty == true ? number : nil
     }
 }

@@ -15,7 +15,9 @@ import Testing
     private typealias Job = CodecSchedule.Job
 
     private func schedule(workers: Int = 2, memory: Int = 100) -> CodecSchedule {
-        CodecSchedule(CodecSchedule.Limits(workers: workers, idle: 10, memory: memory))
+        var limits = CodecPool.Configuration()
+        (limits.maxWorkers, limits.idleSeconds, limits.memoryBytes) = (workers, 1e-8, memory)
+        return CodecSchedule(limits)
     }
 
     private func group(_ source: String) -> CodecSchedule.Group {
@@ -95,10 +97,9 @@ import Testing
         var schedule = schedule(workers: 1)
         for id in 1...4 { _ = schedule.submit(Job(id: UInt64(id), group: id < 3 ? group("a") : nil, cost: 1)) }
         #expect(schedule.next(1, at: 0).step == .run([1, 2]))
-        #expect(schedule.cancel(3) == .dropped)
-        #expect(schedule.cancel(3) == .nothing)
-        #expect(schedule.cancel(1) == .shared)
-        #expect(schedule.cancel(2) == .abandon(1))
+        #expect(schedule.cancel(3) == nil && schedule.waitingCount == 1)
+        #expect(schedule.cancel(3) == nil && schedule.cancel(1) == nil)
+        #expect(schedule.cancel(2) == 1)
         #expect(schedule.next(1, at: 1).step == .run([4]))
     }
 
@@ -111,7 +112,7 @@ import Testing
         /// Workers that were started or woken and are to ask; those that wait; those that work, and what that costs.
         var (asking, sleeping, working) = (Set<Int>(), Set<Int>(), [Int: Int]())
         var costs: [UInt64: Int] = [:]
-        var (begun, dropped) = ([UInt64](), Set<UInt64>())
+        var begun: [UInt64] = []
         func take(_ effect: CodecSchedule.Effect) {
             switch effect {
             case .none: break
@@ -138,7 +139,7 @@ import Testing
             case .end: break
             }
             take(effect)
-            #expect(schedule.workerCount <= schedule.limits.workers)
+            #expect(schedule.workerCount <= schedule.limits.maxWorkers)
         }
         func settle() {
             while let number = asking.min() { ask(number) }
@@ -151,7 +152,7 @@ import Testing
                 let group = Bool.random(using: &random) ? group("\(Int.random(in: 0...2, using: &random))") : nil
                 take(schedule.submit(CodecSchedule.Job(id: id, group: group, cost: costs[id] ?? 1)))
             case 3:
-                if id > 0, schedule.cancel(UInt64.random(in: 1...id, using: &random)) == .dropped { dropped.insert(0) }
+                if id > 0 { _ = schedule.cancel(UInt64.random(in: 1...id, using: &random)) }
             case 4...5: if let number = working.keys.sorted().randomElement(using: &random) { ask(number) }
             case 6:
                 now += Int.random(in: 0...12, using: &random)
