@@ -35,7 +35,7 @@ extension ImageLoader {
             origin: record.origin, options: options.keepingOnlyCacheOptions.ofAnySize, needs: request.needs,
             patience: options.patience)
         do {
-            var result = try await ImageStorer(engine: engine).storeLoaded(store)
+            var result = try await ImageStorer(engine: engine).verifyAndStore(store)
             result.cacheType = hit.cacheType
             return result
         } catch  where !record.isIntact(burst: 0) {

@@ -36,7 +36,7 @@ final class SourceAttempt: JobSubscriber {
                 let limits = options.network.limits
                 guard bytes.count <= limits.maxBytes else { throw limits.tooLarge(source) }
                 run { [self] in
-                    try await ImageStorer(engine: engine).storeLoaded(
+                    try await ImageStorer(engine: engine).verifyAndStore(
                         PendingStore(
                             content: .bytes(bytes), key: ownKey, cache: request.cache, source: load.url,
                             origin: ImageOrigin(), options: options, needs: request.needs))

@@ -23,41 +23,36 @@ struct ImageStorer: Sendable {
     let engine: EngineServices
 
     /// Stores an image under a key; see ``ImageManager/store(_:for:in:options:overwrites:metadata:then:)``.
+    ///
+    /// - Parameter isSecondTry: `true` when the file was being replaced at the first: it is whole now.
     func store(
         _ given: GivenImage, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool,
-        metadata: String?, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
+        metadata: String?, isSecondTry: Bool = false,
+        then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
     ) {
-        let attempt = { @Sendable [self] (then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void) in
-            storeOnce(
-                given, for: key, in: cache, options: options, overwrites: overwrites, metadata: metadata, then: then)
+        let end = { @Sendable [self] (result: Result<ImageResult, ImageError>) in
+            guard !isSecondTry, case .failure(.storageFailed(_, _, .changing)) = result else { return then(result) }
+            store(
+                given, for: key, in: cache, options: options, overwrites: overwrites, metadata: metadata,
+                isSecondTry: true, then: then)
         }
-        attempt { result in
-            // A file that was being replaced is whole now.
-            if case .failure(.storageFailed(_, _, .changing)) = result { attempt(then) } else { then(result) }
-        }
-    }
-
-    private func storeOnce(
-        _ given: GivenImage, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool,
-        metadata: String?, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
-    ) {
         let briefly = overwrites ? cache.ifBrief : nil
         engine.pool.submit(briefFor: given.isSmall ? briefly : nil, isLong: !given.isSmall) { [self] in
             let store: PendingStore
             do throws(ImageError) {
                 store = try storing(given, for: key, in: cache, options, overwrites: overwrites, metadata: metadata)
             } catch {
-                return then(.failure(error))
+                return end(.failure(error))
             }
             // Reading a user's file may take long: it is done first, then the bytes are stored together with others.
             let count = StorageFolder.count(of: store.content)
             guard let briefly, !given.isSmall, store.content.isInMemory, count <= BodySpool.memoryLimit,
                 engine.readAhead.take(count)
-            else { return store.run { then($0.map(\.stored)) } }
+            else { return store.run { end($0.map(\.stored)) } }
             engine.pool.submit(briefFor: briefly, isLast: true) { [self] in
                 store.run { result in
                     engine.readAhead.giveBack(count)
-                    then(result.map(\.stored))
+                    end(result.map(\.stored))
                 }
             }
         }
@@ -88,19 +83,23 @@ struct ImageStorer: Sendable {
 
     // MARK: Loaded images
 
-    /// Validates a loaded image, stores it as its ``StoragePlan`` says, and returns the answer.
-    func storeLoaded(_ store: PendingStore) async throws -> ImageResult {
+    /// Decodes a loaded image if the options require that, stores it as its ``StoragePlan`` says, and returns the answer.
+    func verifyAndStore(_ store: PendingStore) async throws -> ImageResult {
         let verified =
             store.options.lookup.verifyDecode == true ? try await DecodeVerifier(engine: engine).verified(store) : store
-        return try await storeMade(Renderer.Rendered(isLong: verified.isLong) { verified })
+        return try await storeVerified(isLong: verified.isLong) { verified }
     }
 
-    /// Stores a made image, and returns the answer.
-    func storeMade(_ made: Renderer.Rendered) async throws -> ImageResult {
+    /// Stores a made image, or a loaded one that is decoded already if the options require that, and returns the answer.
+    ///
+    /// - Parameter isLong: `true` when preparing the store may take long.
+    func storeVerified(
+        isLong: Bool, _ prepare: @escaping @Sendable () throws -> PendingStore
+    ) async throws -> ImageResult {
         try await withCheckedThrowingContinuation { continuation in
-            engine.pool.submit(isLong: made.isLong) { [self] in
+            engine.pool.submit(isLong: isLong) { [self] in
                 do {
-                    storeVerified(try made.store(), holding: nil) { continuation.resume(with: $0) }
+                    storeVerified(try prepare(), holding: nil) { continuation.resume(with: $0) }
                 } catch {
                     continuation.resume(throwing: error)
                 }
@@ -120,7 +119,7 @@ struct ImageStorer: Sendable {
     ) {
         let plan = store.policy.answersFirst ? store.plan : nil
         guard let plan, plan.answersFirst else {
-            return storeLoaded(store, isAwaited: isAwaited) { then($0.mapError { $0 }) }
+            return storeAndCount(store, isAwaited: isAwaited) { then($0.mapError { $0 }) }
         }
         do {
             var result = try store.withoutFile(plan.reason)
@@ -128,7 +127,7 @@ struct ImageStorer: Sendable {
             result.storing = [backlogs[0]]
             for backlog in backlogs { backlog.begin() }
             engine.pool.submit(isLong: store.isLong) { [self] in
-                storeLoaded(store, isAwaited: isAwaited) { _ in
+                storeAndCount(store, isAwaited: isAwaited) { _ in
                     withExtendedLifetime(owner) {}
                     for backlog in backlogs { backlog.end() }
                 }
@@ -139,11 +138,11 @@ struct ImageStorer: Sendable {
         }
     }
 
-    /// Stores a loaded image. Waits for the disk, but not for the index.
+    /// Stores an image and counts it if no tier keeps it. Waits for the disk, but not for the index.
     ///
     /// - Parameter then: Receives the answer once, on this or another thread; it must not block: other stores wait.
-    func storeLoaded(
-        _ store: PendingStore, isAwaited: Bool = true,
+    private func storeAndCount(
+        _ store: PendingStore, isAwaited: Bool,
         then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
     ) {
         store.run { [notStored = engine.counts.notStored] result in

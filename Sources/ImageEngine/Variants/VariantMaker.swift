@@ -105,10 +105,10 @@ struct VariantMaker: Sendable {
         // Another job may have made it since the last look-up.
         if let found = try await made(request, from: original, key: key.key) { return found }
         func make(_ base: Original) async throws -> ImageResult {
-            let result = try await ImageStorer(engine: engine).storeMade(
-                try await Renderer(engine: engine).rendered(
-                    base, key.key, request.resource.url, in: request.cache, key.options, needs: key.needs,
-                    priority: priority, isOfExpired: isOfExpired))
+            let made = try await Renderer(engine: engine).rendered(
+                base, key.key, request.resource.url, in: request.cache, key.options, needs: key.needs,
+                priority: priority, isOfExpired: isOfExpired)
+            let result = try await ImageStorer(engine: engine).storeVerified(isLong: made.isLong, made.store)
             if !isOfExpired { remote(request, key.key)?.upload(result) }
             return result
         }
@@ -165,7 +165,7 @@ struct VariantMaker: Sendable {
             return found
         }
         guard let content = loaded.bytes.map({ .bytes($0) }) ?? loaded.content else { return loaded }
-        let kept = try await ImageStorer(engine: engine).storeLoaded(
+        let kept = try await ImageStorer(engine: engine).verifyAndStore(
             PendingStore(
                 content: content, key: record.key, cache: cache, source: record.key.key, origin: record.origin,
                 options: options.keepingOnlyCacheOptions.unchecked, needs: request.needs, patience: options.patience))
@@ -202,7 +202,7 @@ struct VariantMaker: Sendable {
                 lingers: options.caller.onLastCancel == .finish, joined: { _ in request.caller.joined() }
             ) { [engine] _ in
                 guard let store = try await remote.image() else { throw NotInRemoteTier() }
-                return remote.answer(with: try await ImageStorer(engine: engine).storeLoaded(store))
+                return remote.answer(with: try await ImageStorer(engine: engine).verifyAndStore(store))
             }
         } catch is NotInRemoteTier {
             return nil
