@@ -41,10 +41,11 @@ struct LocalFile: Sendable {
         }
     }
 
-    func header() throws(ImageError) -> ImageHeader {
+    /// The header of the image, and its size in bytes.
+    func probe() throws(ImageError) -> (header: ImageHeader, byteCount: Int) {
         try opened { (file, stamp) throws(ImageError) in
             do throws(ImageHeader.Failure) {
-                return try ImageHeader(descriptor: file.number, count: stamp.size)
+                return (try ImageHeader(descriptor: file.number, count: stamp.size), stamp.size)
             } catch {
                 throw .badData(
                     reason: error.sentence(), source: url,
@@ -55,8 +56,7 @@ struct LocalFile: Sendable {
 
     /// The image, read in place: it is never copied, and its record stays in memory as long as the file is unchanged.
     func image(_ key: CacheKey, in cache: ImageCache, needs: ImageNeeds, now: Int) throws(ImageError) -> ImageResult {
-        let header = try header()
-        let size = try opened { (_, stamp) throws(ImageError) in stamp.size }
+        let (header, size) = try probe()
         if let integrity = options.lookup.integrity, !integrity.allows(file: path) { throw Integrity.mismatch(url) }
         // A link is followed for reading, but a change of the file behind it would go unnoticed, so it is not remembered.
         let stamp = FileStamp(path: path)

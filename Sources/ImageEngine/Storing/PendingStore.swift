@@ -238,7 +238,7 @@ struct PendingStore: Sendable {
                 case .bytes(let bytes):
                     try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
                 case .body(let body): try body.header()
-                case .file(let path, _): try LocalFile(path: path, options: options).header()
+                case .file(let path, _): try LocalFile(path: path, options: options).probe().header
                 }
             if warns { logMismatch(of: header.format) }
             return header
