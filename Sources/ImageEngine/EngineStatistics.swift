@@ -48,7 +48,7 @@ public struct EngineStatistics: Sendable, Equatable {
         evictions = caches.reduce(0) { $0 + $1.disk.evictionCount }
         damagedFiles = caches.reduce(0) { $0 + $1.disk.damageCount }
         rememberedFailures = engine.failures.count
-        notStored = engine.counts.notStored.all
+        notStored = engine.counts.notStored
         remote = engine.remote?.counts
     }
 }

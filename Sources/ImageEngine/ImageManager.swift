@@ -6,20 +6,17 @@ package import RemoteStorage
 /// ``glance(at:in:options:needsBytes:burst:)`` answers cached images at once and on any thread;
 /// ``retrieve(_:isMissing:end:)`` answers every request and may wait.
 public final class ImageManager: Sendable {
-    /// The settings of an engine.
-    public typealias Configuration = EngineConfiguration
-
     let services: EngineServices
     private let spool = ByteSpool()
     private let surveyPool = BlockingPool(threads: 2)
 
     /// Creates an engine; nothing is read, created or started before its first use.
-    public init(_ configuration: Configuration) { services = EngineServices(configuration) }
+    public init(_ configuration: EngineConfiguration) { services = EngineServices(configuration) }
 
     // MARK: Parts
 
     /// The initial settings; see ``CacheRegistry/settings(of:)`` for the current ones.
-    public var configuration: Configuration { services.configuration }
+    public var configuration: EngineConfiguration { services.configuration }
 
     /// The time in nanoseconds, from a monotonic clock.
     package var now: Int { services.now }
@@ -156,11 +153,9 @@ public final class ImageManager: Sendable {
     }
 
     /// Stores an image under a key. A large file is copied piece by piece.
-    ///
-    /// - Parameter then: Receives the result once, on another thread; it must not block: other stores wait.
     public func store(
         _ given: GivenImage, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
-        metadata: String? = nil, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
+        metadata: String? = nil, then: @escaping StoreEnd
     ) {
         let sharing = RemoteAccess.sharing(key, in: cache, options, services)
         ImageStorer(engine: services)

@@ -123,7 +123,7 @@ import Testing
 
     @Test func theRequestDecidesBeforeInitializeAndOneClientIsAskedForAll() throws {
         let folder = try TemporaryFolder()
-        let server = ImageServer(manager: ImageManager(ImageManager.Configuration(cacheRoot: folder.path)))
+        let server = ImageServer(manager: ImageManager(EngineConfiguration(cacheRoot: folder.path)))
         #expect(server.addingClientDelegate(to: nil) == nil)
         #expect(server.addingClientDelegate(to: ImageOptions()) == ImageOptions())
         func asking(_ questions: Set<DownloadDelegates.Question>) -> DownloadDelegates? {

@@ -27,7 +27,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        manager = ImageManager(ImageManager.Configuration(cacheRoot: folder.path))
+        manager = ImageManager(EngineConfiguration(cacheRoot: folder.path))
         server = ImageServer(manager: manager)
         var hooks = ImageServer.Hooks()
         hooks.notify = { [sent] in sent.add($0, $1) }

@@ -51,7 +51,7 @@ public final class CacheRegistry: Sendable {
         self.table = Mutex(table)
         isShared = configuration.sharedFolders
         spool = StorageFolder(path: settings.disk.folder, isShared: isShared)
-        spool.resumeLimit.store(ResumeFolder.bytesLimit(beside: settings.disk.bytesLimit), ordering: .relaxed)
+        updateResumeLimit(table)
     }
 
     // MARK: Opening and cleaning
@@ -129,13 +129,7 @@ public final class CacheRegistry: Sendable {
     /// `true` when `name` is valid: 1…64 ASCII letters, digits, `-`, `_` and `.`, not starting with a dot.
     public static func isName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count) && !name.hasPrefix(".")
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
+            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
     }
 
     /// The current settings of a cache, open or not, with its folder.

@@ -113,7 +113,7 @@ final class CacheLookup: Sendable {
                 content: .bytes(bytes), key: hit.record.key, cache: cache, source: hit.record.key.key,
                 origin: hit.record.origin, options: storing, needs: needs)
             let stored = Result { () throws(ImageError) in try store.run() }
-            store.note(stored, in: counts.notStored, isAwaited: true)
+            store.note(stored, in: counts, isAwaited: true)
             (result, result.cacheType) = (try stored.get(), hit.cacheType)
         } else if options.storage.queryDataWhenInMemory {
             // Puts the bytes into memory for the next reader; a failure to read them is not this request's error.

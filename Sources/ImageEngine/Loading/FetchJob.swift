@@ -41,7 +41,9 @@ final class FetchJob: DownloadOwner, DownloadCaller {
 
     init(_ plan: FetchPlan, _ engine: EngineServices, _ job: Job) {
         (self.plan, self.engine, self.job) = (plan, engine, job)
-        remote = RemoteAccess.fetching(plan, engine)
+        remote = RemoteAccess.loading(
+            plan.resource, plan.outgoing, to: plan.key, in: plan.cache, needs: plan.needs, isRefresh: plan.isRefresh,
+            engine)
     }
 
     private var claim: DownloadClaim {

@@ -97,7 +97,7 @@ struct FetchedImage: Sendable {
             if store.needs.contains(.bytes) { store.content = .bytes(try ImageCache.bytes(of: store.content)) }
         }
         let kept = Result { () throws(ImageError) in try store.run() }
-        store.note(kept, in: lookup.counts.notStored, isAwaited: !plan.isRefresh)
+        store.note(kept, in: lookup.counts, isAwaited: !plan.isRefresh)
         // The file may have been removed while it was copied.
         if !isOwn, case .failure = kept, !old.isIntact(burst: 0) { return nil }
         var result = try kept.get()

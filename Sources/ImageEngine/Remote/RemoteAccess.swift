@@ -32,14 +32,6 @@ final class RemoteAccess: Sendable {
 
     // No initialisers that fail: these would make an object first, for every download and every store.
 
-    /// The way of an image that is fetched; `nil` when there is no remote tier, or nothing may be asked of the network.
-    static func fetching(_ plan: FetchPlan, _ engine: EngineServices) -> RemoteAccess? {
-        if engine.remote == nil { return nil }
-        return loading(
-            plan.resource, plan.outgoing, to: plan.key, in: plan.cache, needs: plan.needs, isRefresh: plan.isRefresh,
-            engine)
-    }
-
     /// The way of an image of a source; `nil` when there is no remote tier, or nothing may be asked of the network.
     static func loading(
         _ resource: Resource, _ outgoing: OutgoingRequest, to key: CacheKey, in cache: ImageCache, needs: ImageNeeds,

@@ -18,6 +18,9 @@ public enum GivenImage: Sendable {
     }
 }
 
+/// Receives the result of a store once, on this or another thread; it must not block: other stores wait.
+public typealias StoreEnd = @Sendable (Result<ImageResult, ImageError>) -> Void
+
 /// Stores given, loaded and made images.
 struct ImageStorer: Sendable {
     let engine: EngineServices
@@ -28,7 +31,7 @@ struct ImageStorer: Sendable {
     func store(
         _ given: GivenImage, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool,
         metadata: String?, isSecondTry: Bool = false,
-        then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
+        then: @escaping StoreEnd
     ) {
         let end = { @Sendable [self] (result: Result<ImageResult, ImageError>) in
             guard !isSecondTry, case .failure(.storageFailed(_, _, .changing)) = result else { return then(result) }
@@ -139,14 +142,12 @@ struct ImageStorer: Sendable {
     }
 
     /// Stores an image and counts it if no tier keeps it. Waits for the disk, but not for the index.
-    ///
-    /// - Parameter then: Receives the answer once, on this or another thread; it must not block: other stores wait.
     private func storeAndCount(
         _ store: PendingStore, isAwaited: Bool,
-        then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
+        then: @escaping StoreEnd
     ) {
-        store.run { [notStored = engine.counts.notStored] result in
-            store.note(result, in: notStored, isAwaited: isAwaited)
+        store.run { [counts = engine.counts] result in
+            store.note(result, in: counts, isAwaited: isAwaited)
             then(result)
         }
     }

@@ -60,13 +60,11 @@ struct PendingStore: Sendable {
 
     /// Stores the image as its ``plan`` says; content that is not an image is never cached. Waits for the disk, but not
     /// for the index, which another thread may be writing.
-    ///
-    /// - Parameter then: Receives the result once, on this or another thread; it must not block: other stores wait.
-    func run(then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void) {
+    func run(then: @escaping StoreEnd) {
         run(in: cache.queue, then: then)
     }
 
-    private func run(in queue: WorkQueue, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void) {
+    private func run(in queue: WorkQueue, then: @escaping StoreEnd) {
         let (header, plan): (ImageHeader, StoragePlan)
         do throws(ImageError) {
             (header, plan) = (try self.header(), self.plan)
@@ -98,7 +96,7 @@ struct PendingStore: Sendable {
     /// Counts the image as not stored when the result of the store says so.
     ///
     /// - Parameter isAwaited: `false` when no caller receives the result; an image that was not stored is then logged.
-    func note(_ result: Result<ImageResult, ImageError>, in counts: NotStoredCounts, isAwaited: Bool) {
+    func note(_ result: Result<ImageResult, ImageError>, in counts: EngineCounts, isAwaited: Bool) {
         let reason: NotStoredReason? =
             switch result {
             case .success(let image): image.notStored
@@ -106,7 +104,7 @@ struct PendingStore: Sendable {
             case .failure: nil
             }
         guard let reason else { return }
-        counts.note(reason, unawaited: isAwaited ? nil : (cache.name, cache.disk.name(of: key).hex))
+        counts.count(reason, unawaited: isAwaited ? nil : (cache.name, cache.disk.name(of: key).hex))
     }
 
     private func result(_ kept: ImageCache.Kept, _ plan: StoragePlan) throws(ImageError) -> ImageResult {

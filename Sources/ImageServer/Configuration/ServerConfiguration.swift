@@ -5,7 +5,7 @@ package import Logging
 /// The settings in force of a server's process.
 package struct ServerConfiguration: Sendable {
     /// The settings of the engine.
-    package var engine = ImageManager.Configuration(cacheRoot: "")
+    package var engine = EngineConfiguration(cacheRoot: "")
     /// The framing of messages; `nil` to detect it from the first bytes.
     package var framing: MessageFraming?
     /// The largest size of what is made for the client and not yet read by it, in bytes.

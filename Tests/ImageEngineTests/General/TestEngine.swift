@@ -20,10 +20,10 @@ final class TestEngine: Sendable {
     /// - Parameter folder: Of another engine, to share it.
     init(
         folder: TemporaryFolder? = nil, clock: ManualClock = ManualClock(seconds: 1_800_000_000),
-        _ configure: (inout ImageManager.Configuration) -> Void = { _ in }
+        _ configure: (inout EngineConfiguration) -> Void = { _ in }
     ) throws {
         let folder = try folder ?? TemporaryFolder()
-        var configuration = ImageManager.Configuration(cacheRoot: folder.path + "/cache")
+        var configuration = EngineConfiguration(cacheRoot: folder.path + "/cache")
         configuration.clock = EngineClock(monotonic: { clock.now }, wall: { clock.seconds })
         // A busy machine may keep a test from going on for longer than a server may be silent.
         configuration.downloader.timeout = 120

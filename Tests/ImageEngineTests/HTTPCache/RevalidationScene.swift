@@ -13,7 +13,7 @@ struct RevalidationScene {
     let engine: TestEngine
     let web: PictureServer
 
-    init(_ configure: (inout ImageManager.Configuration) -> Void = { _ in }) throws {
+    init(_ configure: (inout EngineConfiguration) -> Void = { _ in }) throws {
         engine = try TestEngine(configure)
         web = try PictureServer()
     }

@@ -29,7 +29,7 @@ import Testing
     }
 
     private func engine(
-        _ worker: String?, _ configure: (inout ImageManager.Configuration) -> Void = { _ in }
+        _ worker: String?, _ configure: (inout EngineConfiguration) -> Void = { _ in }
     ) throws -> TestEngine {
         try TestEngine(folder: folder) {
             $0.codec.executable = worker
