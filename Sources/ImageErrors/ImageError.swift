@@ -115,10 +115,9 @@ extension ImageError: CustomStringConvertible {
             "\(key.excerpt) is not in the cache, and nothing is loaded while the option or setting offline is on."
         case .remembered(let error), .notStored(_, let error): error.description
         case .processingFailed(let reason): reason
+        case .limitExceeded("redirect", let reason, let source): "\(source.excerpt): \(reason)."
         case .limitExceeded(_, let reason, let source) where reason.hasPrefix(Self.redirectsInCircle):
             "\(source.excerpt): \(reason)."
-        case .limitExceeded("redirect", let reason, let source):
-            "\(source.excerpt): \(reason) (set redirect to \"follow\")."
         case .limitExceeded("headerBytes", let reason, let source),
             .limitExceeded(Self.decompressionRatio, let reason, let source):
             "\(source.excerpt): \(reason). That limit is fixed."

@@ -21,7 +21,8 @@ extension HTTPRequest {
         status: Int, to location: String, _ mode: RedirectMode, naming source: String
     ) throws(ImageError) -> HTTPRequest {
         let next = redirected(status: status).following(to: try url.following(location, naming: source))
-        if mode == .none { throw .unwantedRedirect(to: next, "redirects are turned off", source: source) }
+        // The delegate, which may change where it leads, is not asked in vain.
+        if mode == .none { try check(next: next, mode, naming: source) }
         guard next.body == nil || next.url.origin == url.origin else {
             let reason =
                 "It was redirected to there with status \(status), and the body of a request stays with its origin."
@@ -34,8 +35,14 @@ extension HTTPRequest {
     ///
     /// - Parameter next: The request that will really be sent, after changes by a delegate and by the rules of mirrors.
     func check(next: HTTPRequest, _ mode: RedirectMode, naming source: String) throws(ImageError) {
-        guard mode == .sameOrigin, next.url.origin != url.origin else { return }
-        throw .unwantedRedirect(to: next, "redirects to another origin are turned off", source: source)
+        let rule: String
+        switch mode {
+        case .follow: return
+        case .sameOrigin where next.url.origin == url.origin: return
+        case .sameOrigin: rule = "redirects to another origin are turned off (set redirect to \"follow\")"
+        case .none: rule = "redirects are turned off (set redirect to \"follow\")"
+        }
+        throw DownloadLimitName.redirect.error("it redirects to \(next.url.text.excerpt), and \(rule)", source: source)
     }
 
     /// The request after a redirect with the given status (RFC 9110, 15.4): a GET after 303, and a POST becomes a GET
@@ -46,11 +53,5 @@ extension HTTPRequest {
         (outgoing.method, outgoing.body) = (.get, nil)
         outgoing.fields.removeAll { $0.name.text.asciiLowercased.hasPrefix("content-") }
         return outgoing
-    }
-}
-
-extension ImageError {
-    fileprivate static func unwantedRedirect(to next: HTTPRequest, _ rule: String, source: String) -> ImageError {
-        DownloadLimitName.redirect.error("it redirects to \(next.url.text.excerpt), and \(rule)", source: source)
     }
 }
