@@ -8,10 +8,6 @@ public enum GivenImage: Sendable {
     /// A file of the user, by path.
     case file(String)
 
-    var isFile: Bool {
-        if case .file = self { true } else { false }
-    }
-
     /// `true` when the bytes are in memory and not more than ``BodySpool/memoryLimit``.
     var isSmall: Bool {
         if case .bytes(let bytes) = self { bytes.count <= BodySpool.memoryLimit } else { false }
@@ -75,12 +71,12 @@ struct ImageStorer: Sendable {
             let path = absolutePath(path)
             (content, source) = (try LocalFile(path: path, options: options).content(), FileURL.text(path))
         }
-        // Given bytes are put into the memory tier too, as in Kingfisher; a file's are where the caller can read them.
+        // Bytes that are in memory are put into the memory tier too, as in Kingfisher.
         var store = PendingStore(
             content: content, key: key, cache: cache, source: source, origin: ImageOrigin(), options: options,
-            needs: given.isFile || !content.isInMemory ? [.file] : [.file, .bytes], overwrites: overwrites,
-            metadata: metadata, isGiven: true)
-        store.isOfFile = given.isFile
+            needs: content.isInMemory ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata,
+            isGiven: true)
+        if case .file = given { store.isOfFile = true }
         return store
     }
 

@@ -202,18 +202,6 @@ import Testing
         }
     }
 
-    @Test func fileThatIsStoredLeavesItsBytesOutOfMemoryAndGivenBytesDoNot() async throws {
-        let picture = hollowPNG(width: 7, count: 50_000)
-        overwrite(path, picture)
-        let (cache, options) = (engine.cache, ImageOptions())
-        _ = try engine.manager.store(contentsOf: path, for: CacheKey("file"), in: cache, options: options)
-        #expect(cache.memory.totals.count == 1)
-        #expect(cache.memory.totals.cost < 50_000)
-        #expect(try await engine.image("nonsense", key: "file", bytes: true).bytes == picture)
-        _ = try engine.manager.store(picture, for: CacheKey("bytes"), in: cache, options: options)
-        #expect(cache.memory.totals.cost >= 100_000, "what somebody asked for, and what was given")
-    }
-
     /// More than may be held at once; each third cannot be stored.
     @Test func filesThatAreStoredAtTheSameTimeAreEachStoredAndHoldNothingAfterwards() async throws {
         let pictures = (1...40).map { hollowPNG(width: $0, count: 200_000) }
