@@ -157,7 +157,7 @@ extension ImageCache {
         disk.clean(isCancelled: isCancelled)
     }
 
-    /// The sizes of both tiers, in O(1); an index of an older version is upgraded first.
+    /// The sizes of both tiers, in O(1); an index of an older version is upgraded first, and one that was lost is made whole.
     public func sizes() throws(ImageError) -> CacheSizes { sizes(try disk.totals()) }
 
     /// The sizes of both tiers, in O(1); `nil` when that takes waiting.

@@ -241,7 +241,11 @@ public final class ImageManager: Sendable {
     public func onActivity(_ receiver: (@Sendable (_ running: Int) -> Void)?) { services.activity.set(receiver) }
 
     /// Starts `work` on a thread that may wait for the disk.
-    public func perform(_ work: @escaping @Sendable () -> Void) { services.pool.submit(work) }
+    ///
+    /// - Parameter isLong: `true` when it may take long; threads are left to the rest then.
+    public func perform(isLong: Bool = false, _ work: @escaping @Sendable () -> Void) {
+        services.pool.submit(isLong: isLong, work)
+    }
 
     /// Runs `work` on a thread that may wait for the disk.
     public func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {

@@ -177,7 +177,8 @@ public final class ImageServer: RequestHandler {
                 Deferred<Value> { [manager] call, end in
                     call.whenRoom { hasRoom in
                         guard hasRoom else { return end(.failure(CancellationError())) }
-                        manager.perform { end(Result { try later() }) }
+                        // A survey waits for an index that was lost to be made whole.
+                        manager.perform(isLong: access.scope == .survey) { end(Result { try later() }) }
                     }
                 })
         case .ordered(let access, let work): return ordered(access, work)

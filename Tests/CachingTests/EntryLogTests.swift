@@ -65,6 +65,23 @@ import Testing
         #expect(try disk.disk.list(ListQuery()).entries.compactMap(\.key).count == 4)
     }
 
+    @Test(
+        arguments: [
+            { disk in try disk.disk.totals().count }, { disk in try disk.disk.list(ListQuery()).entries.count },
+            { disk in try disk.disk.verify(repairs: true).isClean ? disk.disk.totals().count : -1 },
+        ] as [@Sendable (TestDisk) throws -> Int])
+    func countsListsAndChecksOfALostIndexWaitUntilItIsWhole(_ count: @Sendable (TestDisk) throws -> Int) throws {
+        for isOpen in [false, true] {
+            let first = try filled()
+            loseIndex(first)
+            let disk = try first.reopened()
+            disk.disk.index.onAdopting.set(nil)
+            if isOpen { try disk.disk.index.write { _ in } }
+            #expect(try count(disk) == 3)
+            #expect(!disk.disk.index.isAdopting)
+        }
+    }
+
     /// Its files were entered into the one that was lost.
     @Test func anIndexThatIsLostWhileItAdoptsGoesOnAdopting() throws {
         let disk = try filled()

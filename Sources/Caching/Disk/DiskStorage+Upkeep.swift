@@ -70,7 +70,8 @@ extension DiskStorage {
 
     /// Counts and sizes, in O(1).
     ///
-    /// - Parameter mayWait: `true` when an index of an older version is upgraded first. Otherwise the result is then `nil`.
+    /// - Parameter mayWait: `true` when an index of an older version is upgraded first, and one that was lost takes in the files
+    ///   of the folder. Otherwise the result is then `nil`.
     func totals(mayWait: Bool) throws(ImageError) -> CacheIndex.Totals? {
         try reporting {
             try folder.check("blobs")
@@ -80,14 +81,16 @@ extension DiskStorage {
             } catch let failure as CacheIndex.Failure where failure.isBusy && !mayWait {
                 return nil
             }
-            guard try index.isUnready || !index.exists, try folder.hasBlobs else { return totals }
+            let isBegun = try !index.isUnready && index.exists
+            guard try index.isAdopting || !isBegun && folder.hasBlobs else { return totals }
             guard mayWait else { return nil }
-            try index.write { _ in }
+            if !isBegun { try index.write { _ in } }
+            adoptAll()
             return try index.totals()
         }
     }
 
-    /// Counts and sizes, in O(1); an index of an older version is upgraded first.
+    /// Counts and sizes, in O(1); an index of an older version is upgraded first, and one that was lost is made whole.
     func totals() throws(ImageError) -> CacheIndex.Totals { try totals(mayWait: true) ?? CacheIndex.Totals() }
 
     /// The number of entries that this process took out because their files had been changed behind its back.

@@ -70,6 +70,8 @@ public final class DiskStorage: Sendable {
     let hasCollected = Atomic(false)
     let isRewriting = Atomic(false)
     private let isAdopting = Atomic(false)
+    /// Held by the thread that takes the files of the folder into an index that was lost.
+    private let adopting = Mutex(())
     let watch: IndexWatch
     /// The log of entries, as long as much is looked up in it.
     let openLog = Mutex<EntryLogContents?>(nil)
@@ -137,10 +139,20 @@ public final class DiskStorage: Sendable {
             var isDone = true
             // The index may be lost once more before it is said that nobody adopts.
             repeat {
-                isDone = repairer.adoptAll()
+                isDone = adoptAll()
                 isAdopting.store(false, ordering: .sequentiallyConsistent)
             } while isDone && index.isAdopting && !isAdopting.exchange(true, ordering: .sequentiallyConsistent)
         }
+    }
+
+    /// Waits until an index that was lost knows every file of the folder again. What cannot be read now stays unknown.
+    ///
+    /// - Complexity: A load from memory as a rule; otherwise O(n) in the files, which are read.
+    /// - Returns: `false` when some files could not be read.
+    @discardableResult
+    func adoptAll() -> Bool {
+        guard index.isAdopting else { return true }
+        return adopting.withLock { _ in !index.isAdopting || repairer.adoptAll() }
     }
 
     /// Runs `body` and turns its failure into an error for users.
