@@ -25,7 +25,7 @@ public struct KeyRule: Sendable, Hashable {
     package static func key(of text: String, _ rules: [KeyRule]) -> String {
         let bytes = text.utf8
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
-        guard let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?")), let host = URLOrigin.host(of: text),
+        guard let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?")), let host = URLParts.host(of: text),
             let rule = rules.first(where: { $0.matches(host) })
         else { return text }
         let parts = bytes[bytes.index(after: mark)..<end]

@@ -40,7 +40,7 @@ public struct DownloadDraft: Sendable, Hashable {
     /// Returns the request for another URL. Credentials and a body stay with their origin, and a request to another
     /// origin is a GET.
     public func moved(to url: String) -> DownloadDraft {
-        guard URLOrigin(self.url) != URLOrigin(url) else {
+        if WebURL.haveSameOrigin(self.url, url) {
             return DownloadDraft(url: url, headers: headers, method: method, body: body)
         }
         var content = RequestContent()

@@ -17,18 +17,6 @@ public struct RequestContent: Hashable, Sendable {
     /// A GET without header fields.
     public init() {}
 
-    /// The content for `url` instead of `original`: credentials are limited to the origin that they were given for,
-    /// method and body to the URL.
-    package func scoped(from original: String, to url: String) -> RequestContent {
-        if ExactText(original) == ExactText(url) { return self }
-        var content = self
-        (content.method, content.body) = (.get, nil)
-        guard URLOrigin(original) != URLOrigin(url) else { return content }
-        content.authorization = nil
-        content.headers = headers.filter { name, _ in Self.crossesOrigins(name) }
-        return content
-    }
-
     /// The header fields in a fixed order.
     package var sortedHeaders: [(name: String, value: String)] {
         headers.map { (name: $0.key, value: $0.value) }

@@ -43,6 +43,11 @@ enum ErrorCode: Int, CaseIterable {
 }
 
 extension ImageError {
+    /// The error of a request for an image, with its key.
+    func rpcError(of resource: Resource) -> RPCError {
+        rpcError(key: resource.cacheKey, isGiven: resource.url.isEmpty)
+    }
+
     /// The error for the protocol. The compiler finds a missing case.
     ///
     /// - Parameter isGiven: `true` when the image was given under the key, which is then no URL that it comes from.

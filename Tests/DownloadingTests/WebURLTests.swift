@@ -91,6 +91,31 @@ import Testing
         #expect(try WebURL(#"http://127.0.0.1/\@a"#).text == "http://127.0.0.1/%5C@a")
     }
 
+    /// What is written in another way goes to another origin, or to the same.
+    @Test(
+        arguments: [
+            ("http://a/x", "HTTP://A:80/y", true), ("https://a/x", "https://u:p@a:443/y?q", true),
+            ("http://127.0.0.1/x", "http://127.1/y", true), ("http:/a/x", "http:///a/y", true),
+            ("http://b\u{FC}cher.example/", "http://xn--bcher-kva.example/", true),
+            ("http:/a/x", "http:/b/x", false), ("http:///a/x", "http:///b/x", false),
+            ("HTTP:a/x", "HTTP:b/x", false), ("http:/a:81/x", "http://a/x", false),
+            ("http://a/", "https://a/", false), ("data:,a", "data:,b", false), ("file:///a", "file:///b", false),
+        ])
+    func credentialsCrossNoOriginsHoweverThoseAreWritten(_ one: String, _ other: String, _ isSame: Bool) {
+        var content = RequestContent()
+        (content.headers, content.authorization) = (["Cookie": "c", "Accept": "image/x"], .bearer("t"))
+        (content.method, content.body) = (.post, [1])
+        for (from, to) in [(one, other), (other, one)] {
+            let scoped = content.scoped(from: from, to: to)
+            #expect(scoped.headers == (isSame ? content.headers : ["Accept": "image/x"]))
+            #expect(scoped.authorization == (isSame ? content.authorization : nil))
+            #expect(scoped.method == .get && scoped.body == nil)
+            let draft = DownloadDraft(url: from, headers: content.headers, method: .post, body: [1]).moved(to: to)
+            #expect(draft.headers == scoped.headers && draft.method == (isSame ? .post : .get))
+        }
+        #expect(content.scoped(from: one, to: one) == content)
+    }
+
     @Test func spacesAreSentAsBrowsersSendThem() throws {
         #expect(try WebURL("http://a/b c?d e=f+g h#i j").text == "http://a/b%20c?d%20e=f+g%20h")
         let base = try WebURL("http://a/b/c")

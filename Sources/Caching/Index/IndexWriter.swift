@@ -233,7 +233,7 @@ final class IndexWriter: IndexReading {
         entry.bindNext(facts.verdict?.rawValue)
         entry.bindNext(header.orientation)
         entry.bindNext(header.hasAlpha.map { $0 ? 1 : 0 })
-        entry.bindNext(URLOrigin.host(of: origin.url ?? row.key))
+        entry.bindNext(URLParts.host(of: origin.url ?? row.key))
         entry.bindNext(record.metadata)
         entry.bindNext(usedAt)
         entry.bindNext(Int(mark))

@@ -62,7 +62,7 @@ public struct URLRewrite: Sendable, Hashable {
 
     /// - Returns: `nil` if one of them is not the prefix of an http or https URL.
     public init?(from: String, to: String) {
-        guard URLOrigin.host(of: from) != nil, URLOrigin.host(of: to) != nil else { return nil }
+        guard URLParts.host(of: from) != nil, URLParts.host(of: to) != nil else { return nil }
         (self.from, self.to) = (from, to)
     }
 

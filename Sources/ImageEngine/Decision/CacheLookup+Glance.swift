@@ -36,7 +36,7 @@ extension CacheLookup {
         // An image that is only in memory must be written when a file is wanted.
         if hit.record.path == nil, !options.storage.cacheMemoryOnly { return .unknown }
         if isMade {
-            if !isCurrent(hit.record, of: resource, own, for: cache, options) { return .unknown }
+            if !isCurrent(hit.record, of: resource, own, for: cache, options, burst: burst) { return .unknown }
         } else if verifies, hit.record.decodeVerdict != .sound {
             return .unknown
         }

@@ -4,14 +4,19 @@ internal import Platform
 extension CacheLookup {
     /// `true` when a made image may be answered at once, as far as can be known without waiting.
     ///
-    /// - Parameter own: The entry of its original.
+    /// - Parameters:
+    ///   - own: The entry of its original.
+    ///   - burst: See ``ImageCache/look(for:options:burst:mayWait:patience:)``.
     func isCurrent(
-        _ record: ImageRecord, of resource: Resource, _ own: CacheKey, for cache: ImageCache, _ options: ImageOptions
+        _ record: ImageRecord, of resource: Resource, _ own: CacheKey, for cache: ImageCache, _ options: ImageOptions,
+        burst: UInt64 = 0
     ) -> Bool {
         var mark: String?
         if resource.prefersCache {
             let home = originals(for: cache, options)
             var known = home.memory.peek(own)?.record
+            // Another process may have replaced it.
+            if let record = known, !home.isCurrent(record, burst: burst) { known = nil }
             if known == nil, !home.isStillMissing(own) {
                 // Memory need not know what is on disk.
                 var looking = StorageOptions()

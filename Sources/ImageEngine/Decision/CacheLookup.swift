@@ -19,13 +19,16 @@ final class CacheLookup: Sendable {
     /// `true` when nothing may be loaded from the network.
     func isOffline(_ options: ImageOptions) -> Bool { options.lookup.offline || offline }
 
-    /// The policy of a request. A local resource is neither revalidated nor affected by `offline`.
+    /// The policy of a request. A local resource is neither revalidated nor affected by `offline`; what is asked for by its key
+    /// alone has no source, and is not revalidated.
     ///
     /// - Parameter mode: Replaces the mode of the options.
     func policy(_ resource: Resource, _ options: ImageOptions, mode: Revalidation? = nil) -> RetrievalPolicy {
         let lookup = options.lookup
         guard resource.isOnNetwork else {
-            return RetrievalPolicy(isForced: lookup.forceRefresh, onlyFromCache: lookup.onlyFromCache)
+            return RetrievalPolicy(
+                isForced: lookup.forceRefresh, isOffline: resource.url.isEmpty && isOffline(options),
+                onlyFromCache: lookup.onlyFromCache)
         }
         let mode = mode ?? lookup.revalidate ?? .never
         return RetrievalPolicy(

@@ -50,7 +50,8 @@ struct Explainer: Sendable {
         }
         if decision.action == .fail {
             let why = policy.onlyFromCache ? "onlyFromCache" : "only-if-cached"
-            return told.failing(.notCached(key: key.key, url: resource.url), "Nothing may be downloaded (\(why)).")
+            let url = resource.url.isEmpty ? nil : resource.url
+            return told.failing(.notCached(key: key.key, url: url), "Nothing may be downloaded (\(why)).")
         }
         let isLocalSource = options.network.alternativeSources.contains { !Resource(url: $0).isOnNetwork }
         if policy.isOffline, !isLocalSource {
@@ -232,7 +233,7 @@ struct Explainer: Sendable {
             if let refusal = engine.downloader.transport.settings.refusal(of: hop.url) { throw refusal }
             try ImageLoader(engine: engine).admit(request, key: resource.cacheKey, in: cache, options)
             if let proxy = engine.downloader.transport.settings.proxies.proxy(for: hop.url),
-                let host = URLOrigin.host(of: proxy)
+                let host = URLParts.host(ofProxy: proxy)
             {
                 told.reasons.append("It goes through the proxy \(host).")
             }

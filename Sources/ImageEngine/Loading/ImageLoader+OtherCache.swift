@@ -31,7 +31,7 @@ extension ImageLoader {
         guard let (hit, content) = found else { return nil }
         let record = hit.record
         let store = PendingStore(
-            content: content, key: engine.lookup.ownKey(resource, options), cache: cache, source: resource.url,
+            content: content, key: engine.lookup.ownKey(resource, options), cache: cache, source: resource.name,
             origin: record.origin, options: options.keepingOnlyCacheOptions.ofAnySize, needs: request.needs,
             patience: options.patience)
         do {

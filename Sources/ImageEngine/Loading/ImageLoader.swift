@@ -9,7 +9,7 @@ struct ImageLoader: Sendable {
     /// downloader judges the scheme that is really requested.
     func source(of url: String, _ options: ImageOptions) throws(ImageError) -> ImageSource {
         let source = try ImageSource(url: url)
-        guard let reason = engine.configuration.downloader.policy.refusal(scheme: URLOrigin.scheme(of: url) ?? "")
+        guard let reason = engine.configuration.downloader.policy.refusal(scheme: URLParts.scheme(of: url) ?? "")
         else {
             return source
         }
@@ -66,7 +66,7 @@ struct ImageLoader: Sendable {
     func placeholder(
         _ standIn: String, for request: ImageRequest, after error: ImageError
     ) async throws -> ImageResult {
-        let isURL = standIn.contains("://") || ["data", "file"].contains(URLOrigin.scheme(of: standIn))
+        let isURL = standIn.contains("://") || ["data", "file"].contains(URLParts.scheme(of: standIn))
         let url = isURL ? standIn : FileURL.text(absolutePath(standIn))
         var options = request.options.scoped(from: request.resource.url, to: url)
         options.change { options in

@@ -97,7 +97,7 @@ struct ImageProber: Sendable {
         guard let hit = found?.hit else { return nil }
         let isLong = hit.record.byteCount > BodySpool.memoryLimit
         return try await engine.pool.run(isLong: isLong) { () throws -> ProbedImage? in
-            if let bytes = hit.bytes { return try Self.probed(bytes, source: resource.url, cacheType: hit.cacheType) }
+            if let bytes = hit.bytes { return try Self.probed(bytes, source: resource.name, cacheType: hit.cacheType) }
             return try hit.record.path.flatMap { path in
                 do {
                     return try Self.probed(LocalFile(path: path, options: options.ofAnySize), cacheType: hit.cacheType)

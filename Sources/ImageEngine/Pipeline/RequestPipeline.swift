@@ -103,7 +103,8 @@ struct RequestPipeline: Sendable {
         }
         try Task.checkCancellation()
         if decision.action == .fail {
-            throw ImageError.notCached(key: request.resource.cacheKey, url: request.resource.url)
+            let resource = request.resource
+            throw ImageError.notCached(key: resource.cacheKey, url: resource.url.isEmpty ? nil : resource.url)
         }
         let load = ImageLoad(
             request, storedCandidate: toAsk, outgoing: outgoing, because: decision.reason, engine)

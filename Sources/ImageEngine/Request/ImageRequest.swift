@@ -39,7 +39,7 @@ public final class ImageRequest: Sendable {
         // A day is the largest value of the option.
         let whole = seconds > 0 ? Int(min(seconds, 86_400) * 1e9) : 0
         let rest = max(0, whole - (now - (caller.arrived ?? now)))
-        return (.timedOut(url: resource.url, option: "deadline", seconds: seconds), rest)
+        return (.timedOut(url: resource.name, option: "deadline", seconds: seconds), rest)
     }
 
     func with(_ options: ImageOptions) -> ImageRequest {

@@ -7,6 +7,9 @@ public struct Resource: Hashable, Sendable {
     /// The key in the cache; the URL unless another key is given.
     public let cacheKey: String
 
+    /// The text that messages name it by: its URL, or the key of an image that has none.
+    package var name: String { url.isEmpty ? cacheKey : url }
+
     /// A resource whose key is its URL unless `cacheKey` is given.
     public init(url: String, cacheKey: String? = nil) {
         self.url = Self.withoutFragment(url)
@@ -16,7 +19,7 @@ public struct Resource: Hashable, Sendable {
     /// The URL without its fragment, which is never sent and names no other image. What follows a `#` in a data URL is
     /// data.
     public static func withoutFragment(_ url: String) -> String {
-        guard url.has("#"), let end = url.utf8.firstIndex(of: UInt8(ascii: "#")), URLOrigin.scheme(of: url) != "data"
+        guard url.has("#"), let end = url.utf8.firstIndex(of: UInt8(ascii: "#")), URLParts.scheme(of: url) != "data"
         else { return url }
         return String(url[..<end])
     }
@@ -41,6 +44,6 @@ public struct Resource: Hashable, Sendable {
     /// and so is a data URL that is its own key.
     var prefersCache: Bool {
         isOnNetwork || url.isEmpty
-            || URLOrigin.scheme(of: url) == "data" && ExactText(url) != ExactText(cacheKey)
+            || URLParts.scheme(of: url) == "data" && ExactText(url) != ExactText(cacheKey)
     }
 }

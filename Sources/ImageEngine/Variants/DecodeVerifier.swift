@@ -27,7 +27,7 @@ struct DecodeVerifier: Sendable {
 
     /// The result after decoding its image; the verdict is stored with the entry.
     private func verified(_ result: ImageResult, _ request: ImageRequest) async throws -> ImageResult {
-        let (cache, options, source) = (request.cache, request.options, request.resource.url)
+        let (cache, options, source) = (request.cache, request.options, request.resource.name)
         let isLocal = result.record.isLocalFile
         let original = try await engine.pool.run { [engine] in
             try Original(

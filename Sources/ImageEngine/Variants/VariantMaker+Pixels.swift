@@ -39,7 +39,7 @@ extension VariantMaker {
             mark: original.workMark, recipe: original.rest ?? options.processing.recipe,
             limits: options.processing.limits, isRaw: true)
         let file = try await Renderer(engine: engine).render(
-            original, key, request.resource.url, priority: request.caller.priority)
+            original, key, request.resource.name, priority: request.caller.priority)
         let lease = options.storage.lease ?? ImageCache.lease
         Task {
             try? await Task.sleep(for: .seconds(lease))

@@ -106,7 +106,7 @@ struct VariantMaker: Sendable {
         if let found = try await made(request, from: original, key: key.key) { return found }
         func make(_ base: Original) async throws -> ImageResult {
             let made = try await Renderer(engine: engine).rendered(
-                base, key.key, request.resource.url, in: request.cache, key.options, needs: key.needs,
+                base, key.key, request.resource.name, in: request.cache, key.options, needs: key.needs,
                 priority: priority, isOfExpired: isOfExpired)
             let result = try await ImageStorer(engine: engine).storeVerified(isLong: made.isLong, made.store)
             if !isOfExpired { remote(request, key.key)?.upload(result) }

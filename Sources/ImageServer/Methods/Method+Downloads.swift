@@ -79,7 +79,10 @@ extension Method {
         let caller = ImageCaller(priority: priority, arrived: server.manager.now)
         return .inTwoParts(access) { call in
             open.begin(call)
-            call.end(after: given.caller.deadline, source: url?.text ?? resource.cacheKey) { !open.hasStarted }
+            call.end(after: given.caller.deadline) {
+                if open.hasStarted { return nil }
+                return ImageError.timedOut(url: resource.name, option: "deadline", seconds: $0).rpcError(of: resource)
+            }
         } _: {
             open.noteStart()
             return try await naming(resource) {
@@ -93,7 +96,7 @@ extension Method {
     private static func naming<Value>(
         _ resource: Resource, _ body: () async throws -> Value
     ) async throws -> Value {
-        do { return try await body() } catch let error as ImageError { throw error.rpcError(key: resource.cacheKey) }
+        do { return try await body() } catch let error as ImageError { throw error.rpcError(of: resource) }
     }
 
     private static let prefetch = Method(

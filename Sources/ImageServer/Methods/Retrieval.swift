@@ -125,8 +125,9 @@ final class Retrieval: OpenRequest, OrderedRequest {
         slotPlace?.stopPrevious()
         guard let call, call.isOpen else { return server.order.withdraw(self) }
         // The engine enforces the deadline of a request that has started.
-        call.end(after: options.caller.deadline, source: url ?? resource.cacheKey) { [self] in
-            !state.withLock { $0.hasStarted }
+        call.end(after: options.caller.deadline) { [self] in
+            guard !state.withLock({ $0.hasStarted }) else { return nil }
+            return named(ImageError.timedOut(url: resource.name, option: "deadline", seconds: $0))
         }
     }
 
@@ -145,7 +146,7 @@ final class Retrieval: OpenRequest, OrderedRequest {
         var caller = ImageCaller(priority: priority, arrived: arrived)
         if let tokens {
             let reporter = ProgressReporter<DownloadProgress>(call: call, tokens: tokens)
-            reporter.begin(title: "retrieve", message: String((url ?? resource.cacheKey).prefix(200)), .start)
+            reporter.begin(title: "retrieve", message: String(resource.name.prefix(200)), .start)
             caller.report = { reporter.report($0) }
         }
         if options.caller.onLastCancel == .finish {
@@ -196,13 +197,19 @@ final class Retrieval: OpenRequest, OrderedRequest {
     }
 
     private func finish(_ result: Result<ImageReply, any Error>) {
-        if let call = state.withLock({ $0.call }) { ImageServer.end(call, result) }
+        if let call = state.withLock({ $0.call }) { ImageServer.end(call, result.mapError(named)) }
         // An image that is stored behind the answer takes effect then.
         let leave = { @Sendable [self] in server.order.leave(self) }
         switch result {
         case .success(let reply): reply.image.whenStored(leave)
         case .failure: if let work = state.withLock({ $0.unawaited }) { work.whenDone(leave) } else { leave() }
         }
+    }
+
+    /// A failure for the caller, with the key where no URL names the image.
+    private func named(_ failure: any Error) -> any Error {
+        guard url == nil, let failure = failure as? ImageError else { return failure }
+        return failure.rpcError(of: resource)
     }
 
     /// The answer with the bytes of the image, which may have to wait for room first, or with its placeholder.
@@ -235,12 +242,12 @@ final class Retrieval: OpenRequest, OrderedRequest {
 }
 
 extension Call {
-    /// Ends the request when its deadline passes, if it has one and `isWaiting` holds then.
-    func end(after deadline: Double?, source: String, while isWaiting: @escaping @Sendable () -> Bool) {
+    /// Ends the request when its deadline passes, if it has one, with the failure that `failure` returns then, if any.
+    func end(after deadline: Double?, with failure: @escaping @Sendable (_ deadline: Double) -> (any Error)?) {
         guard let deadline else { return }
         let task = Task { [self] in
             try await Task.sleep(for: .seconds(deadline))
-            if isWaiting() { end(rpcError(ImageError.timedOut(url: source, option: "deadline", seconds: deadline))) }
+            if let failure = failure(deadline) { end(rpcError(failure)) }
         }
         onEnd { task.cancel() }
     }

@@ -50,6 +50,14 @@ import Testing
             engine.cache.resource(url, key: key), in: engine.cache, options: ImageOptions(change))
     }
 
+    @Test(arguments: ["socks5://u:p@Proxy.test:1080", "proxy.test:3128", "u:p@proxy.test", "https://proxy.test"])
+    func proxyIsNamedWhateverItsSchemeAndWithoutItsPassword(_ proxy: String) throws {
+        let engine = try TestEngine { $0.downloader.proxy = .url(proxy) }
+        let told = try engine.manager.explain(
+            engine.cache.resource("http://example.test/a"), in: engine.cache, options: ImageOptions())
+        #expect(told.reasons.last == "It goes through the proxy proxy.test.")
+    }
+
     @Test func whatIsNotStoredWouldBeLoaded() throws {
         let told = try explain("/a")
         #expect(told.verdict == .load && told.usesNetwork && told.url == web.url("/a"))
@@ -83,13 +91,20 @@ import Testing
         _ = try await engine.image(web.url("/secret"))
         #expect(try last("/secret") == "No tier keeps it: its server forbade that (Cache-Control no-store).")
         _ = try await engine.image(web.url("/a"))
+        // Limits from the beginning: lower ones would evict it.
         let count = hollowPNG(width: 7).count
-        try engine.manager.caches.configure(CacheRegistry.defaultName) { $0.disk.bytesLimit = count - 1 }
-        let tooLarge = try last("/a") { $0.lookup.forceRefresh = true }
-        #expect(tooLarge == "No tier keeps it: the stored one has \(count) bytes, more than bytesLimit allows.")
-        try engine.manager.caches.configure(CacheRegistry.defaultName) { $0.memory.entryCostLimit = count - 1 }
-        let inMemory = try last("/a") { ($0.lookup.forceRefresh, $0.storage.cacheMemoryOnly) = (true, true) }
-        #expect(inMemory?.hasSuffix("more than entryBytesLimit allows.") == true, "\(inMemory ?? "")")
+        let limited = try TestEngine(folder: engine.folder) {
+            ($0.defaults.disk.bytesLimit, $0.defaults.memory.entryCostLimit) = (count - 1, count - 1)
+        }
+        for (isInMemory, limit) in [(false, "bytesLimit"), (true, "entryBytesLimit")] {
+            let told = try limited.manager.explain(
+                limited.cache.resource(web.url("/a")), in: limited.cache,
+                options: ImageOptions {
+                    $0.lookup.forceRefresh = true
+                    $0.storage.cacheMemoryOnly = isInMemory
+                })
+            #expect(told.reasons.last?.hasSuffix("\(count) bytes, more than \(limit) allows.") == true)
+        }
     }
 
     @Test func whereTheLimitOfTheAgeComesFromIsTold() async throws {

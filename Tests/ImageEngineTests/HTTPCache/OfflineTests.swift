@@ -46,6 +46,25 @@ import Testing
         #expect(try await engine().image(web.url).cacheType == .none, "online what is over is loaded anew")
     }
 
+    @Test(arguments: [false, true])
+    func expiredImageIsAnsweredByItsKeyAlone(_ isMade: Bool) async throws {
+        let standIn = try CodecStandIn(making: hollowPNG(width: 3))
+        let engine = try TestEngine(folder: folder, clock: clock) { $0.codec.executable = standIn.path }
+        func image(_ url: String, _ change: (inout ImageOptions) -> Void) async throws -> ImageResult {
+            try await engine.image(url, key: web.url) {
+                if isMade { $0.processing.recipe.processors = [.blackWhite] }
+                $0.storage.diskCacheExpiration = .seconds(100)
+                change(&$0)
+            }
+        }
+        _ = try await image(web.url) { _ in }
+        clock.advance(seconds: 10_000)
+        await #expect(throws: ImageError.self) { try await image("") { $0.lookup.onlyFromCache = true } }
+        let found = try await image("") { ($0.lookup.onlyFromCache, $0.lookup.offline) = (true, true) }
+        #expect(found.record.key.key == web.url && web.count == 1)
+        #expect(found.isStale || isMade)
+    }
+
     @Test func whatIsNotStoredIsAnErrorThatNamesTheReason() async throws {
         let engine = try engine(offline: true)
         let error = try await engine.failure(web.url)

@@ -46,6 +46,27 @@ struct StoredImageTests {
         #expect(server.finish() == 0)
     }
 
+    /// There is no URL that messages could name it by.
+    @Test(
+        arguments: [
+            (#"{"key":"absent"}"#, "notCached"),
+            (#"{"key":"k","processors":[{"crop":{"x":9999,"y":0,"width":1,"height":1}}]}"#, "processingFailed"),
+            (#"{"key":"damaged","options":{"verifyDecode":true}}"#, "badData"),
+            (#"{"key":"damaged","processors":[{"blur":{"radius":1}}]}"#, "badData"),
+        ])
+    func errorsOfARequestByKeyNameTheKey(_ params: String, _ name: String) throws {
+        let server = try ServerProcess(cache: folder)
+        try store(server, "png-rgb.png")
+        var bytes = try Fixtures.bytes("png-rgb.png")
+        for place in bytes.count / 2..<bytes.count - 12 { bytes[place] = 0 }
+        let given = Data(bytes).base64EncodedString()
+        #expect(try server.call(1, "store", #"{"key":"damaged","data":"\#(given)"}"#)["result"] != nil)
+        let error = try #require(try error(server, params))
+        let key = name == "badData" ? "damaged" : name == "notCached" ? "absent" : "k"
+        #expect(error["data"]?["name"]?.string == name && error["data"]?["key"]?.string == key)
+        #expect(error["data"]?["url"] == nil && error["message"]?.string?.contains(key) == true, "\(error.text)")
+    }
+
     @Test(arguments: [#""key":"k""#, #""url":"data:,","key":"k""#], [false, true])
     func isProcessedByItsKey(_ name: String, isOnlyInMemory: Bool) throws {
         var server = try ServerProcess(cache: folder)
