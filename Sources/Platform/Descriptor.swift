@@ -132,5 +132,8 @@ package struct Descriptor: ~Copyable, Sendable {
 package final class CreatedFile: Sendable {
     package let descriptor: Descriptor
 
-    package init(_ path: String) throws(SystemError) { descriptor = try Descriptor(creating: path) }
+    /// Creates the file; that of an ``UnnamedFile`` is there already.
+    package init(_ path: String) throws(SystemError) {
+        descriptor = UnnamedFile.isPath(path) ? try Descriptor(path, O_RDWR | O_TRUNC) : try Descriptor(creating: path)
+    }
 }

@@ -41,8 +41,13 @@ package final class UnnamedFile: Sendable {
         return try UnnamedFile()
     }
 
-    /// A path under which the file can be opened again for reading.
-    package var path: String { "/proc/self/fd/\(descriptor)" }
+    private static let folder = "/proc/self/fd/"
+
+    /// A path under which the file can be opened again.
+    package var path: String { "\(Self.folder)\(descriptor)" }
+
+    /// `true` for the path of such a file.
+    static func isPath(_ path: String) -> Bool { path.hasPrefix(folder) }
 
     package func append(_ bytes: UnsafeRawBufferPointer) throws {
         if isInMemory {

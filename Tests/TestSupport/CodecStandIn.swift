@@ -192,7 +192,8 @@ public final class CodecStandIn: Sendable {
                     reply += b"\x01\x03" + text("It does not want to.")
                     continue
                 if path:
-                    with open(path, "wb") as file: file.write(made)
+                    # A file without a name is one of the process that asks.
+                    with open(path.replace("/self/", "/%d/" % os.getppid()), "wb") as file: file.write(made)
                 reply += b"\x00" + text("png") + number(1) + number(1) + number(1) + number(len(made)) + b"\x00"
                 reply += number(0) + number(0) + number(0) + (b"\x01" if now == "exact" else b"\x00") + number(0)
             send(reply + b"\x00" + (b"\x01" if was_last else b"\x00"))

@@ -113,6 +113,9 @@ struct RetrievalPolicy: Sendable, Equatable {
     /// `true` when nothing may be loaded, and a request that the cache cannot answer fails.
     var staysInCache: Bool { onlyFromCache || mode == .http && wanted?.onlyIfCached == true }
 
+    /// `true` when the image is loaded although the cache cannot be looked into.
+    func mayLoad(after error: ImageError) -> Bool { error.leavesStorageUnused && !onlyFromCache && !isOffline }
+
     /// `true` when the image may be copied from the cache that `originalCache` names instead of being loaded.
     func mayCopyFromOtherCache(_ decision: CacheDecision) -> Bool {
         switch decision.action {

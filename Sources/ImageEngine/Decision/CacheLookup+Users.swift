@@ -72,6 +72,7 @@ extension CacheLookup {
         for key in keys where try cache.cacheType(for: key, burst: 0, mayWait: false) != CacheType.none { return false }
         return true
     }
+
     /// `true` when no entry that may answer a request is stored, even an expired one. Waits for the disk.
     func lacksEvenExpired(_ keys: [CacheKey], in cache: ImageCache) throws(ImageError) -> Bool {
         for key in keys {

@@ -94,7 +94,7 @@ struct FetchedImage: Sendable {
         if isOwn {
             guard plan.cache.holds(old) else { return nil }
             // Its file may go with the entry.
-            if store.needs.contains(.bytes) { store.content = .bytes(try ImageCache.bytes(of: store.content)) }
+            if store.needs.takesBytes { store.content = .bytes(try ImageCache.bytes(of: store.content)) }
         }
         let kept = Result { () throws(ImageError) in try store.run() }
         store.note(kept, in: lookup.counts, isAwaited: !plan.isRefresh)

@@ -122,7 +122,7 @@ struct RequestPipeline: Sendable {
         _ request: inout ImageRequest, as outgoing: inout OutgoingRequest, _ policy: RetrievalPolicy
     ) async throws -> StoredImage? {
         do { return try await lookedUp(request, as: outgoing, policy) } catch let error as ImageError
-            where error.leavesStorageUnused && !policy.onlyFromCache && !policy.isOffline
+            where policy.mayLoad(after: error)
         {
             if policy.mode == .always {
                 // An image that is found later may be the one whose server is to be asked.

@@ -61,6 +61,11 @@ public struct ImageNeeds: OptionSet, Hashable, Sendable {
     public static let bytes = ImageNeeds(rawValue: 2)
     /// A file of raw pixels instead of an image; see ``PixelFile``.
     public static let pixels = ImageNeeds(rawValue: 4)
+    /// A file, or the bytes where there can be none.
+    static let content = ImageNeeds(rawValue: 8)
+
+    /// `true` when an image without a file is delivered with its bytes.
+    var takesBytes: Bool { !isDisjoint(with: [.bytes, .content]) }
 }
 
 /// A caller that waits for an image: its priority, and its receiver of progress.

@@ -123,7 +123,7 @@ struct PendingStore: Sendable {
         // Large bytes are not held by all waiting callers until their clients read them.
         if (kept.entry.bytes?.count ?? 0) <= BodySpool.memoryLimit { result.entry = kept.entry }
         // Without a file, the entry may be the only place with the bytes.
-        let onlyBytes = record.path == nil && needs.contains(.bytes) ? kept.entry.bytes : nil
+        let onlyBytes = record.path == nil && needs.takesBytes ? kept.entry.bytes : nil
         result.bytes = if let onlyBytes { onlyBytes } else { try bytesIfNeeded() }
         return result
     }
@@ -183,7 +183,7 @@ struct PendingStore: Sendable {
             storedAt: 0)
         var result = ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: nil)
         result.notStored = reason
-        if needs.contains(.bytes) {
+        if needs.takesBytes {
             // A file that exists only for this store would be deleted before the caller reads it.
             if record.byteCount > BodySpool.memoryLimit, !content.isInMemory, scratch == nil {
                 result.content = content

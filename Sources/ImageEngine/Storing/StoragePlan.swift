@@ -125,14 +125,14 @@ struct StoragePolicy: Sendable, Equatable {
     func fails(for reason: NotStoredReason) -> Bool {
         if reason == .occupied { return false }
         if isGiven { return true }
-        if needs.contains(.bytes) { return false }
+        if needs.takesBytes { return false }
         return needs.contains(.file) || reason != .noStore && storage.cacheMemoryOnly && storage.waitForCache
     }
 
     /// The reason for answering an image that could not be stored; `nil` when the error is the answer.
     func reason(after error: ImageError) -> NotStoredReason? {
         guard !isGiven, let reason = NotStoredReason(error) else { return nil }
-        if needs.contains(.bytes) { return reason }
+        if needs.takesBytes { return reason }
         // A tier that is full or held is no failure for a caller that needs no file; a failed disk is one.
         if case .limitExceeded = error { return needs.contains(.file) ? nil : reason }
         return reason == .busy && !needs.contains(.file) ? reason : nil

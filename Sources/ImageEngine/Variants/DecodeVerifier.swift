@@ -61,22 +61,19 @@ struct DecodeVerifier: Sendable {
     func verified(_ store: PendingStore) async throws -> PendingStore {
         // As it is when it was copied from another cache.
         if store.origin.facts.verdict == .sound { return store }
-        let (header, draft) = try await engine.pool.run(isLong: store.isLong) { [spool = engine.spool] in
+        let (header, (scratch, checksum)) = try await engine.pool.run(isLong: store.isLong) { [spool = engine.spool] in
             let header = try store.header(warns: false)
-            return try ImageError.reporting(spool.path) {
-                (header, try spool.write(store.content, for: "original", syncs: false))
-            }
+            return (header, try ScratchFile.holding(store.content, in: spool))
         }
-        let scratch = ScratchFile(draft.path)
         let failure = try await failure(
-            of: draft.path, scratch, header, mark: VariantSource.mark(draft.checksum), store.options, store.source,
+            of: scratch.path, scratch, header, mark: VariantSource.mark(checksum), store.options, store.source,
             CallPriority(0.5))
         if let failure { throw failure.verificationError(store.source, store.sample) }
         var store = store
         store.origin.facts.verdict = .sound
         if case .file = store.content {
             // Stores the bytes that were decoded, even if another program writes to the file meanwhile.
-            (store.content, store.scratch) = (.file(draft.path), scratch)
+            (store.content, store.scratch) = (.file(scratch.path), scratch)
         }
         return store
     }

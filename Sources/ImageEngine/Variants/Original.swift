@@ -40,11 +40,9 @@ struct Original: Sendable {
                 } else {
                     .bytes(try home.loadBytes(of: result.entry?.record ?? record, options: options.storage).bytes)
                 }
-            let draft = try ImageError.reporting(spool.path) {
-                try spool.write(content, for: "original", syncs: false)
-            }
-            (path, scratch) = (draft.path, ScratchFile(draft.path))
-            self.mark = mark ?? VariantSource.mark(draft.checksum)
+            let (file, checksum) = try ScratchFile.holding(content, in: spool)
+            (path, scratch) = (file.path, file)
+            self.mark = mark ?? VariantSource.mark(checksum)
         }
         (format, workMark, origin) = (record.header.format, self.mark, record.origin)
     }

@@ -47,16 +47,45 @@ struct Renderer: Sendable {
         var output = key.recipe.output(of: header)
         let first = output.steps.first { !$0.changesNothing }
         try key.limits.check(header, source: source, isShrunk: first?.isResampling == true)
-        let path = try await engine.pool.run { [spool = engine.spool] in
-            try ImageError.reporting(spool.path) { try spool.partialPath("made") }
-        }
-        let file = ScratchFile(path)
-        output.path = file.path
         if key.isRaw { output.rule = .pixels }
         let request = RenderRequest(
             source: original.path, format: header.format.rawValue,
             originalFormat: original.rest == nil ? nil : original.format.rawValue, outputs: [output],
             limits: key.limits)
+        do {
+            let path = try await engine.pool.run { [spool = engine.spool] in
+                try ImageError.reporting(spool.path) { try spool.partialPath("made") }
+            }
+            return try await render(request, into: ScratchFile(path), header, source)
+        } catch let failure as ImageError {
+            // The answer to a request for pixels is the path of their file.
+            guard case .storageFailed = failure, !key.isRaw,
+                let made = try await renderElsewhere(request, header, source)
+            else { throw failure }
+            return made
+        }
+    }
+
+    /// Renders a file that the cache folder does not take to another place; `nil` when no other takes it either.
+    private func renderElsewhere(
+        _ request: RenderRequest, _ header: ImageHeader, _ source: String
+    ) async throws -> RenderedFile? {
+        for place in UnnamedFile.places {
+            guard let file = try? place() else { continue }
+            do {
+                return try await render(request, into: ScratchFile(file), header, source)
+            } catch ImageError.storageFailed {
+                // The next place may take it.
+            }
+        }
+        return nil
+    }
+
+    private func render(
+        _ request: RenderRequest, into file: ScratchFile, _ header: ImageHeader, _ source: String
+    ) async throws -> RenderedFile {
+        var request = request
+        request.outputs[0].path = file.path
         let reply: RenderReply
         do {
             reply = try await engine.codec.render(request, cost: RenderLimits.cost(of: header))
@@ -65,7 +94,7 @@ struct Renderer: Sendable {
         }
         switch reply.outcomes.first {
         case .finished(let image):
-            guard (image.format == "rgba") == key.isRaw else {
+            guard (image.format == "rgba") == (request.outputs[0].rule == .pixels) else {
                 throw CodecFailure.garbled(reason: "it made \(image.format)").imageError(source)
             }
             return RenderedFile(scratch: file, image: image)
@@ -76,6 +105,10 @@ struct Renderer: Sendable {
 
     /// The content of a rendered file: the bytes of a small one, otherwise the file, which is deleted with the content.
     private static func content(of file: RenderedFile) throws(ImageError) -> DiskStorage.Content {
+        if let unnamed = file.scratch.unnamed {
+            let body = DownloadedBody(.unnamed(unnamed, count: file.image.byteCount))
+            return body.count <= BodySpool.memoryLimit ? .bytes(try ImageCache.bytes(of: .body(body))) : .body(body)
+        }
         guard let stamp = FileStamp(path: file.path) else {
             throw .storageFailed(reason: "The codec worker has left no file.", hint: "Try again.")
         }

@@ -14,7 +14,10 @@ extension VariantMaker {
         guard engine.lookup.mayBeChecked(with: options, in: cache) else { return nil }
         var looking = options
         looking.lookup.verifyDecode = nil
-        guard let found = try await variantWithoutOriginal(request.resource, in: cache, looking) else { return nil }
+        let known = try await found(for: request) {
+            try await variantWithoutOriginal(request.resource, in: cache, looking)
+        }
+        guard let found = known else { return nil }
         let (policy, asking) = (engine.lookup.policy(request.resource, options), request.with(looking))
         let entry = engine.lookup.entry(of: found, as: request.outgoing, in: cache, policy)
         let (validators, mark): (Validators, String)
@@ -70,12 +73,8 @@ extension VariantMaker {
 }
 
 extension ImageOptions {
-    /// The required parts of an original loaded with these options: its file, or the bytes where there may be none.
-    fileprivate var needsOfOriginal: ImageNeeds {
-        if self.storage.cacheMemoryOnly { return .bytes }
-        // Its server may forbid storing it.
-        return self.lookup.revalidate == .http ? [.file, .bytes] : .file
-    }
+    /// The required parts of an original loaded with these options. Its server may forbid storing it, and the disk may fail.
+    fileprivate var needsOfOriginal: ImageNeeds { self.storage.cacheMemoryOnly ? .bytes : [.file, .content] }
 }
 
 extension ImageRequest {

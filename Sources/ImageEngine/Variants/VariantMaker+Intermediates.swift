@@ -14,7 +14,10 @@ extension VariantMaker {
         // The original may need no processing, which only its header shows; then its own bytes are the answer.
         if options.processing.recipe.hasNoStep { return nil }
         let home = engine.lookup.originals(for: request.cache, options)
-        guard try engine.lookup.lacks(engine.lookup.keys(resource, options), in: home) else { return nil }
+        let isMissing = try await found(for: request) {
+            try engine.lookup.lacks(engine.lookup.keys(resource, options), in: home)
+        }
+        guard isMissing == true else { return nil }
         let outgoing = request.outgoing
         return try await intermediate(of: request) { [engine] in !engine.scopes.isForeign($0, to: outgoing) }
     }
@@ -23,10 +26,10 @@ extension VariantMaker {
     func intermediate(of original: Original, _ request: ImageRequest) async throws -> Original? {
         let header = original.result.record.header
         guard original.rest == nil, !request.options.lookup.forceRefresh, !header.format.isVector else { return nil }
-        let found = try await intermediate(of: request) { record in
+        let base = try await intermediate(of: request) { record in
             VariantSource.mark(of: record) == original.mark && record.header.pixelCount < header.pixelCount
         }
-        guard var base = found else { return nil }
+        guard var base else { return nil }
         // The intermediate may be limited to some credentials while this original is not.
         base.origin = original.origin
         return base
@@ -40,7 +43,8 @@ extension VariantMaker {
         let prefixes = ChainPrefix.all(of: options.processing.recipe, forPixels: request.needs.contains(.pixels))
         let keys = engine.lookup.keys(resource, options)
         let wanted = prefixes.flatMap { prefix in keys.map { (prefix, prefix.recipe.cacheKey($0)) } }
-        if try engine.lookup.lacks(wanted.map { $0.1 }, in: cache) { return nil }
+        let isMissing = try await found(for: request) { try engine.lookup.lacks(wanted.map { $0.1 }, in: cache) }
+        guard isMissing == false else { return nil }
         let looking = options.keepingOnlyCacheOptions.unchecked
         return try await engine.pool.runIfWanted { [engine] in
             for (prefix, key) in wanted {

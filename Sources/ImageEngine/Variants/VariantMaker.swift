@@ -10,6 +10,15 @@ struct VariantMaker: Sendable {
     let engine: EngineServices
     var pipeline: RequestPipeline { RequestPipeline(engine: engine) }
 
+    /// What a look into the cache for a request finds; nothing where the cache cannot be used and the image may be loaded.
+    func found<Value>(for request: ImageRequest, _ look: () async throws -> Value?) async throws -> Value? {
+        do { return try await look() } catch let error as ImageError
+            where engine.lookup.policy(request.resource, request.options).mayLoad(after: error)
+        {
+            return nil
+        }
+    }
+
     /// The stored made image.
     ///
     /// - Parameters:
@@ -54,7 +63,7 @@ struct VariantMaker: Sendable {
         if request.mayRevalidate {
             if let step = try await checkedVariantStep(request) { return step }
         } else {
-            if let found = try await made(request) { return .answer(found) }
+            if let known = try await found(for: request, { try await made(request) }) { return .answer(known) }
             if let base = try await intermediate(insteadOf: request) {
                 do {
                     let result = try await variant(of: base, request)
@@ -65,7 +74,7 @@ struct VariantMaker: Sendable {
                 }
             }
         }
-        if let found = try await remotelyMade(request) { return .answer(found) }
+        if let known = try await found(for: request, { try await remotelyMade(request) }) { return .answer(known) }
         return try await stepWithOriginal(request) { [self] in try await variant(of: $0, request) }
     }
 
@@ -103,7 +112,8 @@ struct VariantMaker: Sendable {
         isOfExpired: Bool
     ) async throws -> ImageResult {
         // Another job may have made it since the last look-up.
-        if let found = try await made(request, from: original, key: key.key) { return found }
+        let known = try await found(for: request) { try await made(request, from: original, key: key.key) }
+        if let known { return known }
         func make(_ base: Original) async throws -> ImageResult {
             let made = try await Renderer(engine: engine).rendered(
                 base, key.key, request.resource.name, in: request.cache, key.options, needs: key.needs,

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import ImageRecipes
 internal import Platform
 
@@ -29,15 +28,6 @@ enum VariantSource {
 
     /// The mark of what a processed image was made from; nil when it is not known.
     static func mark(of record: ImageRecord) -> String? { record.origin.facts.sourceMark }
-}
-
-/// A file that is deleted with the last reference to it.
-final class ScratchFile: Sendable {
-    let path: String
-
-    init(_ path: String) { self.path = path }
-
-    deinit { unlink(path) }
 }
 
 /// A file that the worker has made, with its properties.

@@ -39,6 +39,25 @@ import Testing
         #expect(image.bytes == large && image.record.path == nil && image.record.byteCount == large.count)
     }
 
+    @Test(arguments: [false, true], [false, true])
+    func madeImageComesAsDataAllTheSame(isLarge: Bool, isOnlyInMemory: Bool) async throws {
+        let made = hollowPNG(width: 3, count: isLarge ? 1 << 20 : 100)
+        let standIn = try CodecStandIn(making: made)
+        let engine = try TestEngine(folder: engine.folder) { $0.codec.executable = standIn.path }
+        func image(bytes: Bool = true) async throws -> ImageResult {
+            try await engine.image(web.url("/a"), bytes: bytes) {
+                $0.processing.recipe.processors = [.blackWhite]
+                $0.storage.cacheMemoryOnly = isOnlyInMemory
+            }
+        }
+        let first = try await image()
+        #expect(first.bytes == made && first.record.path == nil && first.record.header.width == 3)
+        #expect((first.notStored == nil) == isOnlyInMemory)
+        #expect(try await image().bytes == made)
+        if isOnlyInMemory { return }
+        await #expect(throws: ImageError.self, "there is no file") { _ = try await image(bytes: false) }
+    }
+
     @Test func asAFileItFailsAndSaysWhy() async throws {
         let failure = try await engine.failure(web.url("/a"))
         guard case .notStored(.diskFailed, .storageFailed(_, let hint, .lasting)) = failure else {
