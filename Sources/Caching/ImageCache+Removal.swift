@@ -27,7 +27,7 @@ extension ImageCache {
         }.get()
     }
 
-    /// The same, and does not wait for the index.
+    /// Removes images from the tiers chosen, without waiting for the index.
     ///
     /// - Parameters:
     ///   - queue: Runs what others should not wait for.

@@ -35,7 +35,7 @@ package final class Backlog: Sendable {
         if isDone { then() }
     }
 
-    /// The same for several.
+    /// Calls `then` once all of several backlogs have ended.
     package static func whenDone(_ all: ArraySlice<Backlog>, _ then: @escaping @Sendable () -> Void) {
         guard let last = all.last else { return then() }
         last.whenDone { whenDone(all.dropLast(), then) }

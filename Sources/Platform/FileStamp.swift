@@ -94,8 +94,8 @@ package struct FileState: Sendable {
         }
     }
 
-    /// The same, for a file that somebody had open for writing when it was read: its time of change is that of the beginning
-    /// of a write, which may have gone on. Waits a fifth of a second, for a writer may have been kept from going on.
+    /// Makes sure that a file which somebody had open for writing when it was read is one state: its time of change is that of
+    /// the beginning of a write, which may have gone on. Waits a fifth of a second, for a writer may have been kept from that.
     ///
     /// - Parameter isSame: Reads it again, and tells whether it is what was read before.
     package func checkUnchanged(_ path: String, isSame: () throws -> Bool) throws {

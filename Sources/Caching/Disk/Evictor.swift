@@ -6,9 +6,14 @@ internal import Synchronization
 /// Removes entries of a cache: the least recently used to keep a limit, and the expired ones. A few at a time, so that a store
 /// of another process never waits long.
 ///
-/// There are two stages. A store that would exceed the limit makes just enough room in its own transaction
-/// (``makeRoom(for:isShared:replacing:limit:_:)``). After it, ``purge(sparing:)`` goes down to the configured part of the
-/// limit in the background (`purgeRatio`), so that the next stores find room.
+/// An entry that has not expired is evicted:
+/// - by a store that would exceed the limit, which makes just enough room in its own transaction
+///   (``makeRoom(for:isShared:replacing:limit:_:)``);
+/// - after that store in the background, down to the configured part of the limit (`purgeRatio`), so that the next stores find
+///   room (``purge(sparing:)``);
+/// - by a limit that was lowered, by cleaning, and by an index that was made anew (``keepLimit()``);
+/// - by a store that would leave less free space on the disk than is configured (``keepSpaceFree(for:floor:)``);
+/// - by a store that finds the disk full (``makeSpace(for:)``).
 ///
 /// The file of an entry goes in a transaction of its own (``removeDueFiles()``): if it went at once and the transaction
 /// failed, the entry would be there without it. A file that is lent stays until its lease ends.
@@ -183,7 +188,7 @@ struct Evictor: Sendable {
     /// With this many bytes above the configured floor, free space is not checked again for files that are written in a row.
     private static let ampleSpace = 64 << 20
 
-    /// The same for the number of files.
+    /// With this many files above it, their number is not checked again.
     private static let ampleFiles = 1024
 
     /// The number of files that are left for the index.
@@ -295,7 +300,7 @@ struct Evictor: Sendable {
         while !isOver { isOver = try disk.index.writeTogether { try removeDueFiles(64, $0) } }
     }
 
-    /// The same without waiting, as far as it can be done.
+    /// Removes the files without entries whose time has come, as far as that can be done without waiting.
     ///
     /// - Parameter replaced: An entry as it was before its file became another one. Until others could see that, its path may
     ///   have been lent for longer.

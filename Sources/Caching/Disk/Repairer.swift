@@ -66,7 +66,7 @@ struct Repairer: Sendable {
         return nil
     }
 
-    /// The same; a miss where the disk is full and there is no file, so that nothing can be put right, and nothing need be.
+    /// Puts an entry right; a miss where the disk is full and there is no file: nothing can be put right then, nor need be.
     func repairUnlessFull(_ key: CacheKey, lease: Double, patience: Double) throws -> ImageRecord? {
         do {
             return try repair(key, lease: lease, patience: patience)

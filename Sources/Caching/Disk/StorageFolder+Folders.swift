@@ -44,7 +44,7 @@ extension StorageFolder {
         }
     }
 
-    /// The same for the folders that an image of ours is in; the outer one is looked at once in a batch that stores.
+    /// Makes sure that the places of an image of ours are folders; the outer one is looked at once in a batch that stores.
     func checkPlace(of fileName: String) throws(SystemError) {
         if !Afterwards.hasSeen(self) { try check("blobs") }
         try check("blobs/\(fileName.prefix(2))")
@@ -204,7 +204,7 @@ extension StorageFolder {
         return try blobNames(in: String(hex.prefix(2))).filter { $0 == hex || $0.hasPrefix(hex + ".") }
     }
 
-    /// The same, the latest first.
+    /// The names of the files that an image has or had, the latest first.
     func placedBlobs(of name: Digest) throws -> [String] {
         try blobs(of: name).compactMap { file in try placedAt(blob(file)).map { (file, at: $0) } }
             .sorted { $0.at > $1.at }.map(\.0)

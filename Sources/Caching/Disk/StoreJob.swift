@@ -48,7 +48,7 @@ final class StoreJob: Sendable {
         if isPersonal { StorageFolder.markPersonal(draft.path) }
     }
 
-    /// The same job, for which there need be no twin any more.
+    /// A job for the same store that looks for no twin any more.
     ///
     /// - Parameter linked: A draft that is a link to the twin's file; `nil` when the job keeps its own.
     private init(_ job: StoreJob, linked: StorageFolder.Draft?) {

@@ -61,7 +61,7 @@ extension CacheIndex {
         }
     }
 
-    /// The same, and waits for it.
+    /// Runs `body` in a transaction that other threads' writes may share, and waits for it.
     func writeTogether<Value: Sendable>(_ body: @escaping @Sendable (IndexWriter) throws -> Value) throws -> Value {
         try BlockingWait.wait { queue, then in
             writeTogether(servesOthers: queue.servesOthers, body, then: then)

@@ -28,7 +28,7 @@ extension CacheIndex {
 
     /// The longest wait for other processes that hold the index, in seconds.
     static let patience = 4.0
-    /// The same for who comes when others have waited in vain: so requests that follow one another do not each wait as long.
+    /// The longest wait for who comes when others have waited in vain: so requests that follow one another do not each wait as long.
     private static let shortPatience = 0.1
 
     /// A wait of so many seconds at most that begins now.

@@ -46,7 +46,7 @@ final class CacheIndex: Sendable {
     private let newer = Atomic(false)
     /// `true` from a wait for another process that was in vain until the index could be written.
     let isWriteHeld = Atomic(false)
-    /// The same until it could be read.
+    /// `true` from such a wait until the index could be read.
     let isReadHeld = Atomic(false)
 
     /// An index whose file is made at the first write.
@@ -329,7 +329,7 @@ final class CacheIndex: Sendable {
     /// Copies the log of changes into the index, as far as nobody reads; readers and writers go on meanwhile.
     func checkpoint() { _ = try? surveying { try $0.checkpoint() } }
 
-    /// The same, and gives up the space of the log. Waits for readers and writers.
+    /// Copies the log of changes into the index, and gives up its space. Waits for readers and writers.
     func shrinkLog() {
         try? write { _ in }
         try? waiting(Self.patience, for: .writing) { _ in try writer.withLock { try $0?.shrinkLog() } }
@@ -348,7 +348,7 @@ final class CacheIndex: Sendable {
         try waiting(patience, for: .writing) { wait in try writeAtOnce(syncs, wait, body) }
     }
 
-    /// The same without waiting.
+    /// Runs `body` in one transaction, without waiting.
     ///
     /// - Parameter wait: That of the caller, who tries it again.
     func writeAtOnce<Value: Sendable>(

@@ -76,7 +76,7 @@ extension IndexRow {
     /// A number made of the time of expiry, by which a damaged one is told from a sound one.
     var lifeMark: Int? { expiresAt.map { ($0 * 7919 + storedAt) % 1_000_003 } }
 
-    /// The same in SQL, for the time `expiresAt`.
+    /// The expression in SQL that makes that number, for the time `expiresAt`.
     static func lifeMark(_ expiresAt: String) -> String { "(\(expiresAt) * 7919 + stored_at) % 1000003" }
 
     /// `true` when it is the entry of a key that its name was made of. An older version may have given the name to another

@@ -30,7 +30,7 @@ package final class DownloadLock: Sendable {
     /// Asks for the lock of a request, without waiting for another process.
     package func take(_ identity: Digest) -> Attempt { (try? openFile())?.take(identity) ?? .impossible }
 
-    /// The same; `nil` when the file has to be opened or made first. Takes microseconds.
+    /// Asks for the lock of a request in microseconds; `nil` when the file has to be opened or made first.
     package func lockAtOnce(_ identity: Digest) -> Attempt? {
         let known = file.withLock { file -> DownloadLockFile? in
             guard let open = file, Afterwards.hasSeen(open) || open.isAt(path) else { return nil }

@@ -92,7 +92,7 @@ final class Lending: Sendable {
     /// Counts no bytes for a lent file any more: it is gone before its time.
     func forgetBytes(of file: LeaseNumber) { table?.forgetBytes(of: file) }
 
-    /// The same for all files.
+    /// Counts no bytes for any lent file any more.
     func forgetBytes() { table?.forgetBytes() }
 
     func isLent(_ file: LeaseNumber) -> Bool { rest(of: file) > 0 }

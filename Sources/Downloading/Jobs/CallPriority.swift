@@ -34,7 +34,7 @@ public final class CallPriority: ChangingPriority {
         set { if !newValue.isNaN, change({ $0.value = newValue }) { notify() } }
     }
 
-    /// The same as ``value``.
+    /// The priority as it is now: ``value``.
     public var currentPriority: Double { value }
 
     /// Raises the priority to at least `floor` while a more urgent request waits for this one. Does not notify the

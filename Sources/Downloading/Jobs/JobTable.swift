@@ -107,7 +107,7 @@ package final class JobTable: Sendable {
         return Ticket(job: job, id: id)
     }
 
-    /// The same with functions for what the subscriber receives.
+    /// Joins the job for `key`, or starts one, with functions for what a subscriber receives.
     package func join(
         _ key: any JobKey, priority: any ChangingPriority, lingers: Bool = false,
         report: (@Sendable (DownloadProgress) -> Void)? = nil,
@@ -142,7 +142,7 @@ package final class JobTable: Sendable {
         }
     }
 
-    /// The same for work that may need no task.
+    /// The value of a job whose work begins without a task, for a caller that waits in one.
     package func value<Value: Sendable>(
         for key: any JobKey, priority: any ChangingPriority, lingers: Bool = false,
         report: (@Sendable (DownloadProgress) -> Void)? = nil,

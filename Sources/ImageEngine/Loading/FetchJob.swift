@@ -224,7 +224,7 @@ final class FetchJob: DownloadOwner, DownloadCaller {
         return hit
     }
 
-    /// The same: `nil` when that takes waiting, and it may not wait; `nil` inside when there is none.
+    /// The image that another one has stored: `nil` when that takes waiting, and it may not wait; `nil` inside when there is none.
     private func imageOfOthers(mayWait: Bool) throws -> ImageCache.Hit?? {
         let (cache, options) = (plan.cache, plan.options)
         let patience = mayWait ? options.patience : 0

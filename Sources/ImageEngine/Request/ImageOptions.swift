@@ -178,7 +178,7 @@ extension ImageOptions {
         return min(fields.network.limits.timeoutSeconds, (fields.caller.deadline ?? .infinity) * part)
     }
 
-    /// The same for an image that has to be loaded: most of the deadline is for that.
+    /// The longest wait for the index, in seconds, for an image that has to be loaded: most of the deadline is for that.
     var patience: Double { patience(part: 0.25) }
 
     /// The options for loading `url` instead of `original`; see ``RequestContent/scoped(from:to:)``.

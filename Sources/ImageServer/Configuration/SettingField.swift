@@ -72,7 +72,7 @@ struct SettingField<Settings: DefaultedSettings>: Sendable {
         }
     }
 
-    /// The same, or null.
+    /// A number of bytes as ``size(_:_:_:)`` reads it, or null.
     static func sizeOrNull(_ name: String, _ summary: String, _ place: SettingPlace<Settings, Int?>) -> SettingField {
         let schema: JSONLiteral = ["type": ["integer", "null"], "minimum": 0, "maximum": .integer(maximumBytes)]
         return SettingField(name: name, summary: summary, schema: schema, isNullable: true) {

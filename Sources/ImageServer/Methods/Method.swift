@@ -89,7 +89,7 @@ struct ParameterDescription: Sendable {
 }
 
 extension Mismatch {
-    /// The same, with a parameter as the suggestion when its name stands inside another parameter.
+    /// The mismatch with a parameter as the suggestion, when its name stands inside another parameter.
     fileprivate func suggesting(_ params: [ParameterDescription]) -> Mismatch {
         guard let unknown, path != unknown.name, params.contains(where: { $0.name.description == unknown.name }) else {
             return self
@@ -111,12 +111,12 @@ enum Outcome<Value: WireResult>: Sendable {
     case begun(@Sendable (Call) -> Void, later: @Sendable (Call) async throws -> Value)
     /// The result takes time, and the work starts in the order of the requests on the same cache.
     case ordered(RequestOrder.Access, Deferred<Value>)
-    /// The same in two parts: the first one returns the second, which completes the result after the request has left the order,
+    /// Ordered work in two parts: the first one returns the second, which completes the result after the request has left the order,
     /// so that others need not wait for that. `begin` is called with the request at once, on the reading thread.
     case inTwoParts(
         RequestOrder.Access, begin: @Sendable (Call) -> Void = { _ in },
         @Sendable () async throws -> @Sendable () async throws -> Value)
-    /// The same for work that only waits for the disk: all of it runs on a thread for blocking work. If the request may
+    /// Ordered work that only waits for the disk: all of it runs on a thread for blocking work. If the request may
     /// run now, `atOnce` may return the result.
     case onDisk(RequestOrder.Access, atOnce: @Sendable () throws -> Value?, later: @Sendable () throws -> Value)
     /// A `retrieve` request, in the same order.

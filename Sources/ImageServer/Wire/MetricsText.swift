@@ -8,7 +8,7 @@ extension ImageServer {
         Metric.all(manager.statistics, self).map(\.text).joined()
     }
 
-    /// The same as JSON, in the members of `stats`, but for the time since the start: equal as long as nothing is done.
+    /// What the server has done as JSON, in the members of `stats`, but for the time since the start: equal as long as nothing is done.
     package var counters: [UInt8] {
         let reply = StatsReply(self)
         var writer = JSONWriter()
