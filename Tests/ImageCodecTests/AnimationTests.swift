@@ -198,38 +198,66 @@ import Testing
     }
 }
 
-/// A GIF of four by two pixels with a table of two colours, green and blue, whose first frame fills it with blue and gives way
-/// to the background, and whose second one is a blue pixel.
+/// The data of a frame of a GIF: the table is begun anew before each pixel, so that no code becomes longer.
 ///
 /// - Parameter bits: Those that pixels are coded with, 2 to 8.
-private func vanishingFrame(bits: Int) -> [UInt8] {
-    func little(_ value: Int) -> [UInt8] { [UInt8(value & 255), UInt8(value >> 8)] }
-    func data(_ count: Int) -> [UInt8] {
-        // The table is begun anew before each pixel, so that no code becomes longer.
-        let codes = (0..<count).flatMap { _ in [1 << bits, 1] } + [(1 << bits) + 1]
-        var (packed, sum, filled): ([UInt8], Int, Int) = ([], 0, 0)
-        for code in codes {
-            sum |= code << filled
-            filled += bits + 1
-            while filled >= 8 {
-                packed.append(UInt8(sum & 255))
-                (sum, filled) = (sum >> 8, filled - 8)
-            }
+private func frameData(_ pixels: [Int], bits: Int) -> [UInt8] {
+    var codes: [Int] = []
+    for pixel in pixels { codes += [1 << bits, pixel] }
+    codes.append((1 << bits) + 1)
+    var (packed, sum, filled): ([UInt8], Int, Int) = ([], 0, 0)
+    for code in codes {
+        sum |= code << filled
+        filled += bits + 1
+        while filled >= 8 {
+            packed.append(UInt8(sum & 255))
+            (sum, filled) = (sum >> 8, filled - 8)
         }
-        packed.append(UInt8(sum & 255))
-        return [UInt8(bits), UInt8(packed.count)] + packed + [0]
     }
-    func frame(_ width: Int, _ height: Int, disposal: UInt8) -> [UInt8] {
-        [0x21, 0xF9, 4, disposal << 2, 10, 0, 0, 0, 0x2C] + little(0) + little(0) + little(width) + little(height) + [0]
-            + data(width * height)
+    packed.append(UInt8(sum & 255))
+    var data = [UInt8(bits)]
+    for start in stride(from: 0, to: packed.count, by: 255) {
+        let part = packed[start..<min(start + 255, packed.count)]
+        data += [UInt8(part.count)] + part
     }
-    return Array("GIF89a".utf8) + little(4) + little(2) + [0x80, 0, 0, 0, 255, 0, 0, 0, 255]
-        + frame(4, 2, disposal: 2) + frame(1, 1, disposal: 0) + [0x3B]
+    return data + [0]
+}
+
+private func frame(_ width: UInt8, _ height: UInt8, disposal: UInt8, _ data: [UInt8]) -> [UInt8] {
+    let control: [UInt8] = [0x21, 0xF9, 4, disposal << 2, 10, 0, 0, 0]
+    let descriptor: [UInt8] = [0x2C, 0, 0, 0, 0, width, 0, height, 0, 0]
+    return control + descriptor + data
+}
+
+/// A GIF of four by two pixels with a table of two colours, green and blue, whose first frame fills it with blue and gives way
+/// to the background, and whose second one is a blue pixel.
+private func vanishingFrame(bits: Int) -> [UInt8] {
+    var file = Array("GIF89a".utf8)
+    file += [4, 0, 2, 0, 0x80, 0, 0] as [UInt8]
+    file += [0, 255, 0, 0, 0, 255] as [UInt8]
+    file += frame(4, 2, disposal: 2, frameData(Array(repeating: 1, count: 8), bits: bits))
+    file += frame(1, 1, disposal: 0, frameData([1], bits: bits))
+    return file + [0x3B]
+}
+
+/// A GIF of 16 × 16 pixels with a table of 256 shades, whose frames have so many of them, one pixel after the other, and whose
+/// last one is a single pixel.
+///
+/// - Parameter disposals: What becomes of each frame.
+private func gif(of count: Int, disposals: [UInt8]) -> [UInt8] {
+    var file = Array("GIF89a".utf8)
+    file += [16, 0, 16, 0, 0xF7, 0, 0] as [UInt8]
+    for shade in UInt8.min ... .max { file += [shade, 100, 255 - shade] as [UInt8] }
+    let full = frameData((0..<256).map { $0 % count }, bits: 8)
+    for disposal in disposals { file += frame(16, 16, disposal: disposal, full) }
+    file += frame(1, 1, disposal: 0, frameData([5], bits: 8))
+    return file + [0x3B]
 }
 
 @Suite struct VanishingFrameTests {
     @Test(
-        "A frame of a GIF that gives way to the background leaves clear ground, as in browsers", arguments: [2, 5, 7])
+        "A frame of a GIF that gives way to the background leaves clear ground, as in browsers",
+        arguments: [2, 5, 7, 8])
     func clearGround(_ bits: Int) async throws {
         let (bench, bytes) = (try await CodecBench(), vanishingFrame(bits: bits))
         let pixels = try await bench.pixels(of: try bench.file(bytes), "gif")
@@ -237,6 +265,48 @@ private func vanishingFrame(bits: Int) -> [UInt8] {
         #expect(pixels.frame(0)[3, 1] == [0, 0, 255, 255])
         #expect(pixels.frame(1)[0, 0] == [0, 0, 255, 255] && pixels.frame(1)[3, 1][3] == 0)
         #expect(try bytes.withUnsafeBytes { try ImageHeader($0) }.hasAlpha == true)
+    }
+
+    @Test(
+        "So does one of many colours, one that has all of them, and one on others that stay",
+        arguments: [
+            (200, [2]), (256, [2]), (200, [2, 2]), (256, [2, 2]), (256, [2, 3, 2]), (200, [0, 2]), (255, [1, 2, 2]),
+        ] as [(Int, [UInt8])])
+    func manyColours(_ count: Int, _ disposals: [UInt8]) async throws {
+        let (bench, bytes) = (try await CodecBench(), gif(of: count, disposals: disposals))
+        let pixels = try await bench.pixels(of: try bench.file(bytes), "gif")
+        #expect(pixels.frames == disposals.count + 1)
+        let shades = (0..<256).map { UInt8($0 % count) }
+        let full = shades.flatMap { [$0, 100, 255 - $0, 255] as [UInt8] }
+        for number in disposals.indices { #expect(pixels.frame(number).bytes == full, "\(number)") }
+        let last = pixels.frame(disposals.count)
+        #expect(last[0, 0] == [5, 100, 250, 255])
+        #expect((1..<256).allSatisfy { last[$0 % 16, $0 / 16][3] == 0 })
+    }
+
+    @Test("What stays of a GIF stays, and a frame whose data is damaged fails as before")
+    func others() async throws {
+        let bench = try await CodecBench()
+        let pixels = try await bench.pixels(of: try bench.file(gif(of: 256, disposals: [0])), "gif")
+        #expect(pixels.frames == 2 && pixels.frame(1)[15, 15] == [255, 100, 0, 255])
+        // A code that no table has yet.
+        let bad = frame(16, 16, disposal: 2, frameData([1, 2, 400], bits: 8))
+        var damaged = gif(of: 200, disposals: [0])
+        damaged.insert(contentsOf: bad, at: damaged.count - 1 - frame(1, 1, disposal: 0, frameData([5], bits: 8)).count)
+        let failure = try await bench.make(try bench.file(damaged), "gif", rule: .pixels).outcome.failure
+        #expect(failure?.kind == .badData)
+    }
+
+    @Test("Clear pixels of an animated PNG stay clear in the GIF that is made of it")
+    func written() async throws {
+        let bench = try await CodecBench()
+        let file = Drawn.animation(24, 24, frames: 2) { frame, x, y in
+            frame == 1 ? [0, 0, 255, x < 12 ? 255 : 0] : [UInt8(10 * x), UInt8(10 * y), 90, 255]
+        }
+        let written = try await bench.make(try bench.file(file), "png", rule: .format(.gif, Encoding())).bytes
+        let pixels = try await bench.pixels(of: try bench.file(written), "gif")
+        #expect(pixels.frames == 2 && pixels.frame(0)[23, 0][3] == 255)
+        #expect(pixels.frame(1)[0, 0][3] == 255 && pixels.frame(1)[23, 0][3] == 0 && pixels.frame(1)[12, 23][3] == 0)
     }
 }
 
