@@ -247,7 +247,18 @@ extension Encoder {
     private func still(
         _ frame: CodecImage, _ format: EncodedFormat, _ library: hv_loader, _ how: hv_encoding
     ) throws(RenderFailure) -> [UInt8] {
-        guard format == .png, frame.depth == 8, frame.bands >= 3 else { return try frame.encoded(library, how) }
+        guard format == .png, frame.depth == 8, frame.bands >= 3 else {
+            let bytes = try frame.encoded(library, how)
+            // libheif writes a file without a picture, and no error, where its encoder refuses the size: x265 one with a side
+            // below 32 and another above some 4,200 pixels, because of the levels of HEVC.
+            if library == hv_heif, (try? bytes.withUnsafeBytes { try ImageProbe(whole: $0) }) == nil {
+                throw RenderFailure(
+                    .processingFailed,
+                    "\(format.rawValue) cannot be written with \(frame.width) × \(frame.height) pixels here; ask for another format, webp or png for example, or resize it."
+                )
+            }
+            return bytes
+        }
         let ready = try frame.inMemory()
         var isAutomatic = false
         if case .automatic = output.rule { isAutomatic = true }

@@ -1,4 +1,5 @@
 import Foundation
+import ImageFormats
 import ImageRecipes
 import TestSupport
 import Testing
@@ -60,6 +61,25 @@ import Testing
                 Fixtures.folder + "/jpeg-photo.jpg", "jpeg", rule: .format(format, Encoding(maxBytes: 200))
             ).outcome.failure
             #expect(failure?.kind == .limit("maxOutputBytes"))
+        }
+    }
+
+    @Test(
+        "A long and narrow picture is written as HEIC or AVIF, or fails with a sentence where the encoder refuses it",
+        arguments: [EncodedFormat.heic, .avif])
+    func narrow(format: EncodedFormat) async throws {
+        let bench = try await CodecBench()
+        guard bench.worker.facts.encodes.contains(format.rawValue) else { return }
+        for (width, height) in [(1, 1), (20, 3000), (3000, 20), (32, 5000), (20, 5000), (5000, 31), (1, 70_000)] {
+            let source = try bench.file(Drawn.bitmap(width, height) { [UInt8($0 & 255), UInt8($1 & 255), 90, 255] })
+            let (outcome, bytes) = try await bench.make(source, "bmp", rule: .format(format, Encoding()))
+            if let failure = outcome.failure {
+                #expect(max(width, height) >= 5000 && failure.kind == .processingFailed, "\(width) × \(height)")
+                #expect(failure.reason.contains("\(width) × \(height)"))
+            } else {
+                let header = try bytes.withUnsafeBytes { try ImageHeader($0) }
+                #expect(header.width == width && header.height == height)
+            }
         }
     }
 
