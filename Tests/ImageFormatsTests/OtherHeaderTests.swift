@@ -51,4 +51,63 @@ import Testing
         #expect(headerInMemory(file(icon("TOC ", zeros(9)))) == .failure(.malformed(.icns)))
         #expect(headerInMemory(file(ascii("ic07") + big32(4) + zeros(30))) == .failure(.malformed(.icns)))
     }
+
+    @Test func aGIFMayLackItsLastByteAlone() throws {
+        for name in ["gif-static.gif", "gif-animated.gif"] {
+            let bytes = try Fixtures.bytes(name)
+            #expect(try headerInMemory(Array(bytes.dropLast())).get().format == .gif)
+            for count in 2..<20 {
+                #expect(headerInMemory(Array(bytes.dropLast(count))) == .failure(.cutOff(.gif)), "\(name) \(count)")
+            }
+        }
+    }
+}
+
+/// TIFFs whose strips or tiles do not end where they say.
+@Suite struct TIFFDataTests {
+    private func cut(_ bytes: [UInt8], by count: Int) throws -> HeaderOutcome {
+        let cut = Array(bytes.dropLast(count))
+        #expect(try ScratchFile().header(cut) == headerInMemory(cut))
+        return headerInMemory(cut)
+    }
+
+    @Test(arguments: [false, true])
+    func aTIFFWhoseDataEndsEarlyIsCutOff(_ isBig: Bool) throws {
+        let strip = HandmadeTIFF(width: 5, height: 4, bands: 3, bits: 8, kind: 1, samples: zeros(60))
+        let tiles = HandmadeTIFF(width: 16, height: 16, bands: 3, bits: 8, kind: 1, samples: zeros(256))
+        for bytes in [strip.bytes(isBig: isBig), tiles.bytes(tiledPlanes: true, isBig: isBig)] {
+            #expect(try cut(bytes, by: 0).get().frameCount == 1)
+            for count in [1, 30, 60, 61, 64] {
+                #expect(try cut(bytes, by: count) == .failure(.cutOff(.tiff)), "\(count)")
+            }
+            // The start of a whole one still tells what it told.
+            let start = startProbe(bytes.dropLast(60), of: bytes.count)
+            #expect(start?.frameCount == 1 && start?.width == (bytes.count > 400 ? 16 : 5))
+        }
+    }
+
+    @Test func theLengthOfOnePlainStripMayBeWrong() throws {
+        let picture = HandmadeTIFF(width: 5, height: 4, bands: 3, bits: 8, kind: 1, samples: zeros(100))
+        #expect(try cut(picture.bytes(), by: 40).get() == ImageHeader(.tiff, 5, 4))
+        #expect(try cut(picture.bytes(), by: 41) == .failure(.cutOff(.tiff)))
+    }
+
+    @Test func everyPageIsLookedAtForItsData() throws {
+        func entry(_ tag: UInt16, _ value: UInt32) -> [UInt8] {
+            little16(tag) + little16(4) + little32(1) + little32(value)
+        }
+        func file(_ place: UInt32, _ length: UInt32, compression: UInt32) -> [UInt8] {
+            var file: [UInt8] = ascii("II*\0") + little32(8)
+            file += little16(2) + entry(256, 5) + entry(257, 6)
+            file += little32(38) + little16(3)
+            file += entry(259, compression) + entry(273, place) + entry(279, length)
+            return file + zeros(14)
+        }
+        #expect(try cut(file(80, 10, compression: 5), by: 0).get().frameCount == 2)
+        #expect(try cut(file(80, 10, compression: 5), by: 1) == .failure(.cutOff(.tiff)))
+        #expect(try cut(file(.max, .max, compression: 5), by: 0) == .failure(.cutOff(.tiff)))
+        // Empty, and JPEG in its old form, whose lengths are not what they say.
+        #expect(try cut(file(0, 0, compression: 5), by: 10).get().frameCount == 2)
+        #expect(try cut(file(80, 99, compression: 6), by: 0).get().frameCount == 2)
+    }
 }
