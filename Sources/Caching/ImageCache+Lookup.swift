@@ -7,11 +7,12 @@ extension ImageCache {
     public func hit(
         for key: CacheKey, options: StorageOptions, patience: Double? = nil
     ) throws(ImageError) -> Hit? {
-        try look(for: key, options: options, burst: 0, mayWait: true, patience: patience)?.map { used($0, options) }
+        try look(for: key, options: options, burst: 0, mayWait: true, patience: patience).value.map {
+            used($0, options)
+        }
     }
 
-    /// The image for `key` as it is found, until ``used(_:_:)`` says that it is answered: `nil` when the cache cannot tell at
-    /// once, `nil` inside when it has no image.
+    /// The image for `key` as it is found, until ``used(_:_:)`` says that it is answered.
     ///
     /// - Parameters:
     ///   - burst: An observation of the file that was made under the same number is not repeated; 0 always looks.
@@ -19,19 +20,18 @@ extension ImageCache {
     ///   - patience: The longest wait in seconds for another process that holds the index; the usual one when `nil`.
     package func look(
         for key: CacheKey, options: StorageOptions, burst: UInt64, mayWait: Bool, patience: Double? = nil
-    ) throws(ImageError) -> Hit?? {
+    ) throws(ImageError) -> Lookup<Hit> {
         let lease = options.lease ?? Self.lease
         if let entry = memory.value(for: key, extending: options.memoryCacheAccessExtendingExpiration) {
             // Before its file is looked at, so that no eviction comes between.
             disk.lend(entry.record, for: lease)
             if isCurrent(entry.record, burst: burst) {
-                return Hit(entry: entry, cacheType: .memory)
+                return .found(Hit(entry: entry, cacheType: .memory))
             }
             memory.remove(key)
         }
-        if options.fromMemoryCacheOrRefresh { return .some(nil) }
-        guard let found = try diskRecord(key, lease: lease, mayWait: mayWait, patience: patience) else { return nil }
-        return .some(found.map { Hit(record: $0) })
+        if options.fromMemoryCacheOrRefresh { return .missing }
+        return try diskRecord(key, lease: lease, mayWait: mayWait, patience: patience).map { Hit(record: $0) }
     }
 
     /// An image that was found and is answered: its use counts, and from disk it is promoted.
@@ -67,15 +67,14 @@ extension ImageCache {
     /// `true` when memory holds the bytes of the image for `key`; its order is not changed.
     package func holdsBytes(_ key: CacheKey) -> Bool { memory.peek(key)?.bytes != nil }
 
-    /// The disk's record: `nil` when that takes waiting, `nil` inside when there is none.
+    /// The disk's record.
     func diskRecord(
         _ key: CacheKey, lease: Double = 0, mayWait: Bool, patience: Double? = nil
-    ) throws(ImageError) -> ImageRecord?? {
+    ) throws(ImageError) -> Lookup<ImageRecord> {
         switch try disk.lookUp(key, lease: lease) {
-        case .found(let record): .some(record)
-        case .missing: .some(nil)
-        case .unsettled:
-            mayWait ? .some(try disk.settle(key, lease: lease, patience: patience ?? CacheIndex.patience)) : nil
+        case .unsettled where mayWait:
+            Lookup(try disk.settle(key, lease: lease, patience: patience ?? CacheIndex.patience))
+        case let known: known
         }
     }
 
@@ -84,7 +83,11 @@ extension ImageCache {
     /// - Returns: `nil` when that takes waiting and `mayWait` is `false`.
     public func cacheType(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> CacheType? {
         if let entry = memory.peek(key), isCurrent(entry.record, burst: burst) { return .memory }
-        return try diskRecord(key, mayWait: mayWait).map { $0 == nil ? .none : .disk }
+        return switch try diskRecord(key, mayWait: mayWait) {
+        case .found: .disk
+        case .missing: CacheType.none
+        case .unsettled: nil
+        }
     }
 
     /// The image for `key`, as far as it is known; nothing is loaded, promoted or extended. Waits.
@@ -123,8 +126,9 @@ extension ImageCache {
             disk.lend(record, for: lease)
             if isCurrent(record, burst: burst) { return (path, true, record.isLent) }
         }
-        guard let record = try diskRecord(key, lease: lease, mayWait: mayWait) else { return nil }
-        guard let record, let path = record.path else { return (disk.path(for: key), false, false) }
+        let found = try diskRecord(key, lease: lease, mayWait: mayWait)
+        if case .unsettled = found { return nil }
+        guard let record = found.value, let path = record.path else { return (disk.path(for: key), false, false) }
         return (path, true, record.isLent)
     }
 

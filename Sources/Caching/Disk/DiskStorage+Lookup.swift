@@ -11,8 +11,8 @@ extension DiskStorage {
     ///
     /// - Parameter lease: The time in seconds for which the path is lent, from before it is known to be there: so no eviction
     ///   comes between.
-    func lookUp(_ key: CacheKey, lease: Double = 0) throws(ImageError) -> Lookup {
-        let found: Lookup
+    func lookUp(_ key: CacheKey, lease: Double = 0) throws(ImageError) -> Lookup<ImageRecord> {
+        let found: Lookup<ImageRecord>
         do throws(ImageError) { found = try lookIntoIndex(key, lease: lease, patience: 0) } catch {
             if case .storageFailed(_, _, .busy) = error { return .unsettled }
             throw error
@@ -58,7 +58,7 @@ extension DiskStorage {
     ///   - patience: The longest wait in seconds for another process that holds the index.
     func lookIntoIndex(
         _ key: CacheKey, lease: Double, evenExpired: Bool = false, patience: Double = CacheIndex.patience
-    ) throws(ImageError) -> Lookup {
+    ) throws(ImageError) -> Lookup<ImageRecord> {
         let name = name(of: key)
         // Before the index is looked at: changes from here on are noticed at the next hit.
         let departures = lending.departures
@@ -144,8 +144,7 @@ extension DiskStorage {
             _ = try reporting { try repairer.repair(key, lease: lease, patience: patience) }
             found = try lookIntoIndex(key, lease: lease, evenExpired: true, patience: patience)
         }
-        guard case .found(let record) = found else { return nil }
-        return record
+        return found.value
     }
 
     /// `true` when an image that was found before, and whose file is there, is still the one that the cache has for its key. A

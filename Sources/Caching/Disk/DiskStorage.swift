@@ -42,15 +42,6 @@ public final class DiskStorage: Sendable {
         }
     }
 
-    /// The result of a lookup in the index.
-    package enum Lookup: Sendable {
-        case found(ImageRecord)
-        case missing
-        /// The index and the folder do not agree, or other folders must be searched; ``DiskStorage/settle(_:lease:)`` finds
-        /// out, and may wait.
-        case unsettled
-    }
-
     private let settings: Mutex<Configuration>
     package let folder: StorageFolder
     let index: CacheIndex

@@ -25,12 +25,16 @@ extension CacheLookup {
         let verifies = !isMade && cache.verifiesDecode(options)
         // If bytes must be read, the slow path handles all of it, so that the hit is counted once.
         if needsBytes, !cache.holdsBytes(key) { return .unknown }
-        let seen: ImageCache.Hit??
+        let seen: Lookup<ImageCache.Hit>
         do throws(ImageError) {
             seen = try cache.look(for: key, options: options.storage, burst: burst, mayWait: false)
         } catch .storageFailed { return .unknown }
-        guard let seen else { return .unknown }
-        guard let hit = seen else { return isMade || !scopes.isPlain(request) ? .unknown : .missing }
+        let hit: ImageCache.Hit
+        switch seen {
+        case .found(let found): hit = found
+        case .missing: return isMade || !scopes.isPlain(request) ? .unknown : .missing
+        case .unsettled: return .unknown
+        }
         // The bytes in memory belonged to a file that another process has replaced.
         if needsBytes, hit.bytes == nil { return .unknown }
         // An image that is only in memory must be written when a file is wanted.

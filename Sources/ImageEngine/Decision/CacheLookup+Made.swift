@@ -21,11 +21,12 @@ extension CacheLookup {
                 // Memory need not know what is on disk.
                 var looking = StorageOptions()
                 looking.lease = 0
-                guard let found = try? home.look(for: own, options: looking, burst: 0, mayWait: false) else {
-                    return resource.isOnNetwork
-                }
+                switch try? home.look(for: own, options: looking, burst: 0, mayWait: false) {
                 // The next look need not look there again.
-                known = found.map { home.remember($0.record, bytes: nil, looking).entry.record }
+                case .found(let hit): known = home.remember(hit.record, bytes: nil, looking).entry.record
+                case .missing: break
+                case .unsettled, nil: return resource.isOnNetwork
+                }
             }
             mark = known?.checksum.map { VariantSource.mark($0) }
             // An image that is only in memory has no checksum.

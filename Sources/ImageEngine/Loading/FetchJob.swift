@@ -135,9 +135,11 @@ final class FetchJob: DownloadOwner, DownloadCaller {
     func prepareAtOnce() -> Bool {
         guard claim.lockAtOnce() else { return false }
         do {
-            guard let found = try imageOfOthers(mayWait: false) else { return false }
-            guard let hit = found else { return claimableAccess == nil }
-            claim.hit = hit
+            switch try imageOfOthers(mayWait: false) {
+            case .found(let hit): claim.hit = hit
+            case .missing: return claimableAccess == nil
+            case .unsettled: break
+            }
         } catch { /* The same error ends prepare(). */  }
         return false
     }
@@ -217,25 +219,29 @@ final class FetchJob: DownloadOwner, DownloadCaller {
 
     /// The image, when another job or process has stored it since the last look-up.
     private func imageOfOthers() async throws -> ImageCache.Hit? {
-        if !claim.hasWaited, let found = try imageOfOthers(mayWait: false) { return found }
-        let found = try await engine.pool.run { [self] in try imageOfOthers(mayWait: true) }
-        guard let hit = found ?? nil else { return nil }
+        if !claim.hasWaited {
+            switch try imageOfOthers(mayWait: false) {
+            case .found(let hit): return hit
+            case .missing: return nil
+            case .unsettled: break
+            }
+        }
+        guard let hit = try await engine.pool.run({ [self] in try imageOfOthers(mayWait: true) }).value else {
+            return nil
+        }
         if claim.hasWaitedForOtherProcess { engine.counts.sharedDownloads.add(1, ordering: .relaxed) }
         return hit
     }
 
-    /// The image that another one has stored: `nil` when that takes waiting, and it may not wait; `nil` inside when there is none.
-    private func imageOfOthers(mayWait: Bool) throws -> ImageCache.Hit?? {
+    private func imageOfOthers(mayWait: Bool) throws -> Lookup<ImageCache.Hit> {
         let (cache, options) = (plan.cache, plan.options)
         let patience = mayWait ? options.patience : 0
-        guard !options.lookup.forceRefresh else { return .some(nil) }
-        if !mayWait, cache.isStillMissing(plan.key) { return .some(nil) }
+        if options.lookup.forceRefresh || !mayWait && cache.isStillMissing(plan.key) { return .missing }
         do throws(ImageError) {
-            guard
-                let found = try cache.look(
-                    for: plan.key, options: options.storage, burst: 0, mayWait: mayWait, patience: patience)
-            else { return nil }
-            guard var hit = found.map({ cache.used($0, options.storage) }) else { return .some(nil) }
+            let seen = try cache.look(
+                for: plan.key, options: options.storage, burst: 0, mayWait: mayWait, patience: patience)
+            guard case .found(let found) = seen else { return seen }
+            var hit = cache.used(found, options.storage)
             // Another process may have revalidated it since the last look-up.
             if mayWait || plan.storedCandidate != nil {
                 hit = cache.renewed(hit, options: options.storage, patience: patience)
@@ -243,11 +249,11 @@ final class FetchJob: DownloadOwner, DownloadCaller {
             guard hit.record.path != nil || options.storage.cacheMemoryOnly,
                 engine.lookup.satisfies(
                     hit, in: cache, plan.resource, plan.outgoing, plan.storedCandidate, mayWait: mayWait)
-            else { return .some(nil) }
-            return hit
+            else { return .missing }
+            return .found(hit)
         } catch {
-            if !mayWait, case .storageFailed(_, _, .busy) = error { return nil }
-            if error.leavesStorageUnused { return .some(nil) }
+            if !mayWait, case .storageFailed(_, _, .busy) = error { return .unsettled }
+            if error.leavesStorageUnused { return .missing }
             throw error
         }
     }

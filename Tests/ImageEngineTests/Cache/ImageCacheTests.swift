@@ -35,7 +35,8 @@ import Testing
 
     private func hit(burst: UInt64 = 0, _ change: (inout ImageOptions) -> Void = { _ in }) throws -> ImageCache.Hit? {
         let options = ImageOptions(change).storage
-        return try cache.look(for: key, options: options, burst: burst, mayWait: true)?.map { cache.used($0, options) }
+        let found = try cache.look(for: key, options: options, burst: burst, mayWait: true).value
+        return found.map { cache.used($0, options) }
     }
 
     @Test func imageIsFoundInNoneThenDiskThenMemory() throws {
