@@ -40,7 +40,9 @@ public final class ImageManager: Sendable {
     public func glance(
         at resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool, burst: UInt64
     ) throws(ImageError) -> CacheGlance {
-        try services.lookup.glance(at: resource, in: cache, options: options, needsBytes: needsBytes, burst: burst)
+        if ImageLoader(engine: services).refusal(of: resource, options) != nil { return .unknown }
+        return try services.lookup.glance(
+            at: resource, in: cache, options: options, needsBytes: needsBytes, burst: burst)
     }
 
     /// Starts a request.

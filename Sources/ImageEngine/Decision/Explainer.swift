@@ -10,6 +10,10 @@ struct Explainer: Sendable {
         _ resource: Resource, in cache: ImageCache, options given: ImageOptions
     ) throws(ImageError) -> Explanation {
         let options = cache.completed(given, timeout: engine.downloader.timeout)
+        if let error = ImageLoader(engine: engine).refusal(of: resource, options) {
+            let key = options.processing.recipe.cacheKey(engine.lookup.ownKey(resource, options))
+            return Explanation(resource, path: cache.disk.path(for: key)).failing(error, "\(error)")
+        }
         return options.processing.recipe.isEmpty
             ? try explain(resource, in: cache, options) : try explainMade(resource, in: cache, options)
     }

@@ -23,6 +23,17 @@ struct ImageLoader: Sendable {
         throw .invalidURL(url, reason: reason)
     }
 
+    /// The error of a request for a URL whose scheme is switched off, whether or not its image is cached; `nil` for every other
+    /// request, and for one that has other sources.
+    func refusal(of resource: Resource, _ options: ImageOptions) -> ImageError? {
+        guard engine.configuration.downloader.policy.allowedSchemes.count < NetworkPolicy.schemes.count,
+            options.network.alternativeSources.isEmpty, let scheme = URLParts.scheme(of: resource.url),
+            NetworkPolicy.schemes.contains(scheme)
+        else { return nil }
+        do throws(ImageError) { _ = try source(of: resource.url, options) } catch { return error }
+        return nil
+    }
+
     /// Throws for a request that must not be sent: offline, or with a remembered failure.
     func admit(
         _ request: DownloadRequest, key: String, in cache: ImageCache, _ options: ImageOptions

@@ -27,6 +27,7 @@ struct ImageProber: Sendable {
         let request = ImageRequest(
             resource, in: cache, options: cache.completed(options, timeout: engine.downloader.timeout), needs: [],
             caller: caller)
+        if let error = loader.refusal(of: resource, options) { throw error }
         let now = engine.now
         if !request.options.lookup.forceRefresh, let known = try await probeCached(request) { return { known } }
         if resource.url.isEmpty { throw ImageError.notCached(key: resource.cacheKey) }

@@ -52,6 +52,7 @@ struct RequestPipeline: Sendable {
     }
 
     func firstStep(_ request: ImageRequest) async throws -> RequestStep {
+        if let error = ImageLoader(engine: engine).refusal(of: request.resource, request.options) { throw error }
         if request.needs.contains(.pixels) { return try await VariantMaker(engine: engine).pixelsStep(request) }
         if !request.options.processing.recipe.isEmpty {
             return try await VariantMaker(engine: engine).variantStep(request)
