@@ -129,6 +129,11 @@ int hl_unnamed_file(const char *folder) {
     return descriptor;
 }
 
+int hl_nameable_file(const char *folder) {
+    if (access("/proc/self/fd", F_OK) != 0) return -1;
+    return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+}
+
 int hl_memory_file(void) { return memfd_create("halcyon", MFD_CLOEXEC); }
 
 int hl_has_writer(int descriptor) {

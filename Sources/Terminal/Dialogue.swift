@@ -105,6 +105,8 @@ public final class Dialogue {
     private let output: Int32
     private var reader = MessageReader(framing: .lines, limit: .max / 2)
     private var lastID = 0
+    /// The numbers of the requests whose progress was asked for: the tokens of others are their own.
+    private var tokens: Set<Int> = []
 
     /// A connection that reads from `input` and writes to `output`; the caller keeps ownership of the descriptors.
     public init(input: Int32, output: Int32) {
@@ -126,7 +128,10 @@ public final class Dialogue {
             if let params = request.params { return message.writeRaw(params) }
             message.object { params in
                 params.writeRawMembers(request.members[...])
-                if request.wantsProgress { params.field("workDoneToken", lastID) }
+                if request.wantsProgress {
+                    params.field("workDoneToken", lastID)
+                    tokens.insert(lastID)
+                }
             }
         }
         // One line is one message, but JSON written by people may contain newlines between its values.
@@ -141,7 +146,7 @@ public final class Dialogue {
         while true {
             while let event = reader.next() {
                 guard case .message(let range) = event else { return nil }
-                if let message = reader.bytes(in: range, { Self.message($0) }) { return message }
+                if let message = reader.bytes(in: range, { message($0) }) { return message }
             }
             var place = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
             if let milliseconds, poll(&place, 1, Int32(clamping: milliseconds)) == 0 { return .silence }
@@ -165,12 +170,12 @@ public final class Dialogue {
         return nil
     }
 
-    private static func message(_ text: UnsafeRawBufferPointer) -> Message? {
+    private func message(_ text: UnsafeRawBufferPointer) -> Message? {
         guard let document = try? JSONDocument(parsing: text) else { return nil }
         let root = document.root
         if let method = root.member("method")?.string {
             if method == "$/progress", let params = root.member("params"), let id = params.member("token")?.integer,
-                let value = params.member("value")
+                let value = params.member("value"), tokens.contains(id)
             {
                 func count(_ name: StaticString) -> Int { value.member(name)?.integer ?? 0 }
                 let images = count("completed") + count("skipped") + count("failed")

@@ -7,6 +7,7 @@ internal import ImageServer
 enum Launcher {
     /// Runs the process and returns its exit code.
     static func run() -> Int32 {
+        StandardStreams.occupy()
         hl_tune_allocator()
         hl_hide_memory()
         raiseDescriptorLimit()

@@ -1,4 +1,6 @@
+internal import ArgumentParser
 internal import CLinux
+internal import Terminal
 
 /// The words on the command line of this process.
 ///
@@ -7,14 +9,22 @@ internal import CLinux
 enum ProgramArguments {
     /// All but the program's name.
     ///
-    /// - Throws: ``StartFailure`` when the system passed not even that: what was asked for is not known.
+    /// - Throws: ``StartFailure`` when the system passed not even that: what was asked for is not known. `ValidationError` for a
+    ///   word that is not UTF-8, which would name another file.
     static var all: [String] {
         get throws {
             guard hl_argument(0) != nil else {
                 throw StartFailure(description: "The system passed no arguments, not even the name of the program.")
             }
             var words: [String] = []
-            while let word = hl_argument(Int32(words.count) + 1) { words.append(String(cString: word)) }
+            while let bytes = hl_argument(Int32(words.count) + 1) {
+                guard let word = String(validatingCString: bytes) else {
+                    throw ValidationError(
+                        "\(String(cString: bytes).forTerminal) is not UTF-8 text, as arguments and names of files have to be here."
+                    )
+                }
+                words.append(word)
+            }
             return words
         }
     }

@@ -8,8 +8,23 @@ struct StandardStreams {
     let input: Int32
     let output: Int32
 
+    /// Opens each standard descriptor that is closed, the wrong way round: its use fails as before, and no socket or file of ours
+    /// is given its number. Called before anything else is opened.
+    static func occupy() {
+        for number: Int32 in 0...2 where fcntl(number, F_GETFD) < 0 {
+            _ = open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)
+        }
+    }
+
+    /// `true` when a standard descriptor can be used for what it is for.
+    private static func isUsable(_ number: Int32) -> Bool {
+        let flags = fcntl(number, F_GETFL)
+        return flags >= 0 && flags & O_ACCMODE != (number == 0 ? O_WRONLY : O_RDONLY)
+    }
+
     /// Makes private copies of descriptors 0 and 1; returns `nil` when they are closed.
     static func claim() -> StandardStreams? {
+        guard isUsable(0), isUsable(1) else { return nil }
         let input = fcntl(0, F_DUPFD_CLOEXEC, 3)
         let output = fcntl(1, F_DUPFD_CLOEXEC, 3)
         guard input >= 0, output >= 0 else { return nil }
@@ -19,9 +34,10 @@ struct StandardStreams {
             if null > 2 { close(null) }
         }
         // When stderr is closed, descriptors 1 and 2 write to /dev/null.
-        if fcntl(2, F_GETFD) < 0 {
-            let nothing = open("/dev/null", O_WRONLY)
-            if nothing >= 0, nothing != 2 { dup2(nothing, 2) }
+        if !isUsable(2) {
+            let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
+            if nothing >= 0 { dup2(nothing, 2) }
+            if nothing > 2 { close(nothing) }
         }
         dup2(2, 1)
         return StandardStreams(input: input, output: output)

@@ -60,6 +60,10 @@ int hl_start_writeback(int descriptor);
 int hl_exchange(const char *one, const char *other);
 /// Creates an unnamed file in a folder, for reading and writing; returns −1 when the file system does not support it.
 int hl_unnamed_file(const char *folder);
+
+/// Creates a file without a name in `folder` that may be given one, by its path in /proc. -1 where there is no /proc, or the file
+/// system has no such files.
+int hl_nameable_file(const char *folder);
 /// Creates an unnamed file in memory, for reading and writing; returns −1 on failure.
 int hl_memory_file(void);
 /// 1 when the file of a descriptor that is open for reading is open for writing too, by whatever process; 0 when it is

@@ -61,7 +61,9 @@ enum ImageSource: Sendable {
         let decoded = percentDecoded(path)
         guard !decoded.isEmpty else { throw .invalidURL(url, reason: "It names no file.") }
         guard !decoded.contains(0) else { throw .invalidURL(url, reason: "The path contains a NUL.") }
-        let text = String(decoding: decoded, as: UTF8.self)
+        guard let text = String(validating: decoded, as: UTF8.self) else {
+            throw .invalidURL(url, reason: "Its path is not UTF-8 text, as names of files have to be here.")
+        }
         return text.hasPrefix("/") ? text : workingDirectory() + "/" + text
     }
 

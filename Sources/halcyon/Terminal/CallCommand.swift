@@ -31,7 +31,7 @@ struct CallCommand: ParsableCommand {
         } catch let error as JSONSyntaxError {
             throw ValidationError("The parameters are not JSON: \(error.reason) (at byte \(error.offset)).")
         }
-        let session = try Session(server.commandSettings())
+        let session = try Session(server.commandSettings(), loads: true)
         let number = session.dialogue.send(Dialogue.Request(method, params: bytes))
         var reply: Dialogue.Reply?
         while reply == nil, let message = session.dialogue.next() {

@@ -54,7 +54,7 @@ struct GetCommand: ParsableCommand {
         let list = try LineList(expanding: self.urls)
         let urls = list.items
         let place = try output.map { try OutputPlace($0, count: urls.count, replaces: force) }
-        let session = try session.session()
+        let session = try session.session(loads: true)
         var report = GetReport(list, place: place, json: self.session.json)
         // Lines of the log would fall among the bars.
         var painter = quiet || self.session.verbose ? nil : Painter(on: 2)
@@ -68,10 +68,11 @@ struct GetCommand: ParsableCommand {
                 return steps.isEmpty ? nil : request(urls[number], steps)
             },
             arrived: { number, reply in report.arrived(number, reply, &painter) },
-            done: { number, reply in report.take(number, reply, &painter) })
+            done: { number, reply in report.take(number, reply, &painter) },
+            isOver: { report.outputFailure != nil })
         painter = nil
         if isWhole { report.finish() }
-        session.end()
+        session.end(cancels: report.outputFailure != nil)
         if let failure = report.outputFailure { throw failure }
         if !isWhole || report.hasFailed { throw Ending.failed }
     }

@@ -37,7 +37,27 @@ struct ImageArguments: ParsableArguments {
                 throw ValidationError("--option takes name=JSON, not '\(option)'.")
             }
         }
+        if let name = Self.repeated(header.map { Self.name($0, before: ":").lowercased() }) {
+            throw ValidationError("--header names \(name) twice; give its values in one, separated by commas.")
+        }
+        let flags = [
+            (refresh, "forceRefresh"), (onlyCached, "onlyFromCache"), (revalidate != nil, "revalidate"),
+            (!header.isEmpty, "headers"),
+        ]
+        let named = flags.filter(\.0).map(\.1) + option.map { Self.name($0, before: "=") }
+        if let name = Self.repeated(named) {
+            throw ValidationError("The option \(name) is given twice, by --option or by a flag of its own.")
+        }
     }
+
+    /// The first text that a list has more than once.
+    private static func repeated(_ texts: [String]) -> String? {
+        var seen: Set<String> = []
+        return texts.first { !seen.insert($0).inserted }
+    }
+
+    /// The text before a sign, or all of it.
+    private static func name(_ text: String, before sign: Character) -> String { String(text.prefix { $0 != sign }) }
 
     /// Writes the member `options` of the params.
     func write(to writer: inout JSONWriter) {

@@ -1,9 +1,14 @@
+internal import CLinux
 internal import Glibc
 internal import ImageEngine
 
 /// The destination that `--output` names: a file, a folder, or standard output.
 struct OutputPlace {
-    private enum Kind { case file, folder, stream, device }
+    private enum Kind {
+        case file, folder, stream
+        /// What is written to and not replaced: a device, a pipe, what a link leads to.
+        case existing
+    }
 
     /// The name of standard output, as on the command line.
     static let stream = "-"
@@ -21,16 +26,16 @@ struct OutputPlace {
     init(_ path: String, count: Int, replaces: Bool) throws {
         var status = stat()
         let kind = stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
-        if path == Self.stream {
+        if path == Self.stream || kind != nil && count == 1 && isatty(1) == 0 && Self.isStandardOutput(status) {
             self.kind = .stream
         } else if kind == S_IFDIR {
             self.kind = .folder
-        } else if let kind, kind != S_IFREG, count == 1 {
+        } else if let kind, count == 1, kind != S_IFREG || replaces && Self.isLink(path) {
             if !replaces, kind == S_IFCHR, Self.isTerminal(path) {
                 throw StartFailure(
                     description: "\(path) is a terminal: name a file, or write the bytes there with --force.")
             }
-            self.kind = .device
+            self.kind = .existing
         } else if count > 1, !path.hasSuffix("/"), Self.format(path) != nil {
             throw StartFailure(
                 description: "\(path) is the name of one image, and there are \(count): name a folder, such as images/."
@@ -68,8 +73,8 @@ struct OutputPlace {
         case .stream:
             try copy(source, to: 1, called: "standard output")
             return Self.stream
-        case .device:
-            let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        case .existing:
+            let descriptor = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
             guard descriptor >= 0 else { throw Self.failure(path) }
             defer { close(descriptor) }
             try copy(source, to: descriptor, called: path)
@@ -94,24 +99,33 @@ struct OutputPlace {
         return chosen
     }
 
-    /// Writes a temporary file and renames it, so that no reader finds half an image.
+    /// Writes a file without a name, where the file system has such, and names it, so that no reader finds half an image, and
+    /// nothing is left of a copy that is broken off.
     private func copy(_ source: String, to target: String) throws(StartFailure) -> String {
         let draft = "\(target).\(getpid()).part"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        let folder = target.lastIndex(of: "/").map { String(target[...$0]) } ?? "."
+        let unnamed = hl_nameable_file(folder)
+        let descriptor = unnamed >= 0 ? unnamed : open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw Self.failure(target) }
         defer { close(descriptor) }
         do throws(StartFailure) { try copy(source, to: descriptor, called: target) } catch {
-            unlink(draft)
+            if unnamed < 0 { unlink(draft) }
             throw error
+        }
+        func name(_ path: String) -> Bool {
+            unnamed < 0
+                ? link(draft, path) == 0
+                : linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
         }
         defer { unlink(draft) }
         if !replaces {
             // Fails where there is a file, also one that has just come.
-            if link(draft, target) == 0 { return target }
+            if name(target) { return target }
             // Not every file system has names for one file: then it is looked for first.
             var status = stat()
             if errno == EEXIST || lstat(target, &status) == 0 { throw Self.inTheWay(target) }
         }
+        if unnamed >= 0, !name(draft) { throw Self.failure(target) }
         guard rename(draft, target) == 0 else { throw Self.failure(target) }
         return target
     }
@@ -136,6 +150,18 @@ struct OutputPlace {
                 done += written
             }
         }
+    }
+
+    /// `true` for what standard output is: `/dev/stdout`, or the file that it was redirected to.
+    private static func isStandardOutput(_ status: stat) -> Bool {
+        var output = stat()
+        return fstat(1, &output) == 0 && (output.st_dev, output.st_ino) == (status.st_dev, status.st_ino)
+            && output.st_rdev == status.st_rdev
+    }
+
+    private static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
     private static func isTerminal(_ path: String) -> Bool {

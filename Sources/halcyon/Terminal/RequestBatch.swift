@@ -21,18 +21,21 @@ struct RequestBatch {
     ///   - follow: Called with the first answer to each request: returns the request whose answer counts instead.
     ///   - arrived: Called with each answer that counts, as soon as it is there.
     ///   - done: Called with each answer that counts, in the order of the requests.
+    ///   - isOver: Asked after each message: `true` when nobody wants the rest.
     /// - Returns: `true` when every request was answered.
     func run(
         patience: () -> Int? = { nil }, pause: () -> Void = {},
         progress: (Int, Dialogue.Progress) -> Void = { _, _ in },
         follow: (Int, Dialogue.Reply) -> Dialogue.Request? = { _, _ in nil },
-        arrived: (Int, Dialogue.Reply) -> Void = { _, _ in }, done: (Int, Dialogue.Reply) -> Void
+        arrived: (Int, Dialogue.Reply) -> Void = { _, _ in }, done: (Int, Dialogue.Reply) -> Void,
+        isOver: () -> Bool = { false }
     ) -> Bool {
         var places: [Int: Int] = [:]
         var followed: Set<Int> = []
         var early: [Int: Dialogue.Reply] = [:]
         var (next, finished) = (0, 0)
         while finished < requests.count {
+            if isOver() { return false }
             while next < requests.count, places.count < Self.window {
                 places[dialogue.send(requests[next])] = next
                 next += 1

@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
+internal import JSONRPC
+internal import Logging
 internal import Platform
 internal import Terminal
 
@@ -7,16 +9,20 @@ internal import Terminal
 struct Session: ~Copyable {
     let dialogue: Dialogue
     private let assembly: ServerAssembly
+    private let connection: Connection
     private let near: Int32
     private let ended: Platform.Semaphore
 
-    init(_ settings: ServerSettings) throws {
+    /// - Parameter loads: `true` for a command that loads images: what is missing for that is logged.
+    init(_ settings: ServerSettings, loads: Bool = false) throws {
         var ends: [Int32] = [0, 0]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
             throw StartFailure(description: "A socket cannot be made: \(String(cString: strerror(errno))).")
         }
         StderrLog.install(level: settings.configuration.logLevel, file: settings.configuration.logFile)
+        let logger = Logger(label: "halcyon")
+        if loads { for problem in settings.fileProblems { logger.warning("\(problem)") } }
         let assembly = try ServerAssembly(settings)
         let (near, far, ended) = (ends[0], ends[1], Platform.Semaphore())
         let output = fcntl(far, F_DUPFD_CLOEXEC, 3)
@@ -26,15 +32,21 @@ struct Session: ~Copyable {
             ended.signal()
         }
         dialogue = Dialogue(input: near, output: near)
-        self.assembly = assembly
+        (self.assembly, self.connection) = (assembly, connection)
         self.near = near
         self.ended = ended
     }
 
     /// Closes the connection and has the engine write its unwritten state to disk.
-    consuming func end() {
-        shutdown(near, Int32(SHUT_WR))
-        ended.wait()
+    ///
+    /// - Parameter cancels: `true` when nobody wants the answers that are still to come.
+    consuming func end(cancels: Bool = false) {
+        if cancels {
+            connection.stop(grace: 0)
+        } else {
+            shutdown(near, Int32(SHUT_WR))
+            ended.wait()
+        }
         assembly.manager.flush()
     }
 }
@@ -54,9 +66,9 @@ struct SessionOptions: ParsableArguments {
 
     @OptionGroup(visibility: .hidden) var server: ServeOptions
 
-    /// A server with these settings.
-    func session() throws -> Session {
-        try Session(server.commandSettings(isVerbose: verbose))
+    /// A server with these settings; see ``Session/init(_:loads:)``.
+    func session(loads: Bool = false) throws -> Session {
+        try Session(server.commandSettings(isVerbose: verbose), loads: loads)
     }
 }
 

@@ -111,7 +111,9 @@ struct CommandTests {
             "get --crop 5x $WEB/a",
             "get --quality 50 $WEB/a", "get --quality 0 --format webp $WEB/a", "get --resize 0x5 $WEB/a",
             "get --key a $WEB/a $WEB/b",
-            "get -H nonsense $WEB/a",
+            "get $(printf 'caf\\351.png')", "get -o $(printf 'a\\350.png') $WEB/a", "get -H nonsense $WEB/a",
+            "get -H a:1 -H A:2 $WEB/a", "get -O maxBytes=1 -O maxBytes=2 $WEB/a",
+            "get --refresh -O forceRefresh=true $WEB/a", "get -H a:1 -O 'headers={}' $WEB/a",
             "get -O nonsense $WEB/a", "get -o - $WEB/a $WEB/b", "call ping '{bad'", "call ping 1", "rm", "nonsense",
             "completions tcsh", "ls --timeout never", "ls --timeout -3", "get --quality -3 --format webp $WEB/a",
         ] {
@@ -119,6 +121,58 @@ struct CommandTests {
             #expect(got.status == 2 && !got.errors.isEmpty && got.output.isEmpty, "\(line): \(got.errors)")
         }
         #expect(web.requests.isEmpty)
+    }
+
+    @Test func getEndsWhenNobodyReadsIt() throws {
+        defer { web.stop() }
+        let urls = (1...600).map { "\(web.url("/png-rgb.png"))?\($0)\n" }.joined()
+        let got = try run(
+            """
+            cat > urls; mkfifo status
+            ($HALCYON get -q - < urls; echo $? > status) | head -n 1 & cat status >&2; wait
+            """, input: urls)
+        #expect(got.output.split(separator: UInt8(ascii: "\n")).count == 1)
+        #expect(got.errors == "1\n")
+        #expect(web.requests.count < 600)
+    }
+
+    @Test func aLinkIsWrittenThroughWithForceAndNothingIsLeftBeside() throws {
+        defer { web.stop() }
+        let picture = try Fixtures.bytes("png-rgb.png")
+        let ready = try run("mkdir d; echo old > d/target; ln -s target d/link; ln -s /proc/self/fd/1 d/stdout")
+        #expect(ready.status == 0)
+        #expect(try run("$HALCYON get -o d/link $WEB/png-rgb.png").status == 1)
+        #expect(try run("$HALCYON get --force -o d/link $WEB/png-rgb.png && test -L d/link").status == 0)
+        #expect(try run("cat d/target").output == picture)
+        #expect(try run("$HALCYON get --force -o d/stdout $WEB/png-rgb.png > d/out && test -L d/stdout").status == 0)
+        #expect(try run("cat d/out").output == picture)
+        #expect(try run("$HALCYON get -o /dev/stdout $WEB/png-rgb.png | cat").output == picture)
+        #expect(
+            try run("$HALCYON get --force -o d/new.png $WEB/png-rgb.png && cat d/new.png").output.suffix(picture.count)
+                .elementsEqual(picture))
+        #expect(text(try run("ls d")) == "link\nnew.png\nout\nstdout\ntarget\n")
+    }
+
+    @Test func filesOfDownloadsThatCannotBeReadAreSaid() throws {
+        defer { web.stop() }
+        for flag in ["--netrc", "--cookie-file"] {
+            let got = try run("$HALCYON get \(flag) /nope $WEB/png-rgb.png")
+            #expect(got.status == 0 && got.errors.contains("/nope"), "\(flag): \(got.errors)")
+        }
+        #expect(try run("$HALCYON size --netrc /nope").errors.isEmpty)
+    }
+
+    @Test func schemeThatIsSwitchedOffIsRefusedWhateverIsCached() throws {
+        defer { web.stop() }
+        for (line, scheme) in [
+            ("get \(Fixtures.folder)/png-rgb.png --resize 9x9", "http"), ("get $WEB/png-rgb.png", "https,file"),
+            ("get $WEB/png-rgb.png --resize 9x9", "file"),
+        ] {
+            #expect(try run("$HALCYON \(line)").status == 0)
+            let got = try run("$HALCYON \(line) --allowed-schemes \(scheme)")
+            #expect(got.status == 1 && got.errors.contains("is switched off"), "\(line): \(got.errors)")
+            #expect(try run("$HALCYON \(line)").status == 0)
+        }
     }
 
     @Test func outputThatCannotBeWrittenIsAFailure() throws {
@@ -132,6 +186,17 @@ struct CommandTests {
             let words = "standard output cannot be written: No space left on device"
             #expect(got.status == 1 && got.errors.contains(words), "\(line): \(got.errors)")
         }
+        // What is printed must not come to the server inside the command.
+        for line in ["get $WEB/png-rgb.png", "get -o - $WEB/png-rgb.png", "ls", "size", "call stats"] {
+            let got = try run("$HALCYON \(line) >&-")
+            #expect(
+                got.status == 1 && got.errors.contains("cannot be written: Bad file descriptor"),
+                "\(line): \(got.errors)")
+            #expect(try run("$HALCYON \(line) 2>&- >/dev/null").status == 0)
+        }
+        #expect(text(try run("$HALCYON ls")).contains("png-rgb.png"))
+        let served = try run("$HALCYON serve >&-")
+        #expect(served.status == 1 && served.errors.contains("must be open"))
         // A reader that has had enough is no news.
         let piped = try run("($HALCYON discover; echo $? >&2) | true")
         #expect(piped.errors == "1\n")
@@ -234,6 +299,8 @@ struct CommandTests {
         #expect(text(try run("$HALCYON call isCached -", input: "[\n\"a\"\n]")).contains("\"cached\": false"))
         let failed = try run("$HALCYON call isCached")
         #expect(failed.status == 1 && failed.output.isEmpty && failed.errors.contains("\"code\": -32602"))
+        let params = "{\"url\":\"\(web.url("/jpeg-photo.jpg"))\",\"workDoneToken\":1}"
+        #expect(try run("$HALCYON call retrieve '\(params)'").errors.contains("\"kind\":\"begin\""))
     }
 
     @Test(arguments: [("foo", nil), ("prefetsch", "prefetch"), ("List", nil), ("verfy", "verify"), ("gte", "get")])
