@@ -47,7 +47,7 @@ package final class UnnamedFile: Sendable {
     package var path: String { "\(Self.folder)\(descriptor)" }
 
     /// `true` for the path of such a file.
-    static func isPath(_ path: String) -> Bool { path.hasPrefix(folder) }
+    package static func isPath(_ path: String) -> Bool { path.hasPrefix(folder) }
 
     package func append(_ bytes: UnsafeRawBufferPointer) throws {
         if isInMemory {

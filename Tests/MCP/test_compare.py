@@ -7,7 +7,7 @@ from typing import Any, Dict
 
 from PIL import Image, ImageDraw
 
-from support import MCPCase, data_url, screenshot
+from support import MCPCase, data_url, noise, screenshot
 
 
 def tiff_header(width: int, height: int) -> bytes:
@@ -18,11 +18,11 @@ def tiff_header(width: int, height: int) -> bytes:
 
 
 class CompareTests(MCPCase):
-    def figures(self, one: Image.Image, two: Image.Image) -> Dict[str, Any]:
+    def figures(self, one: Image.Image, two: Image.Image, **arguments: Any) -> Dict[str, Any]:
         """What is told of the difference of two pictures."""
         self.put("one.png", one)
         self.put("two.png", two)
-        return self.checked(self.agent(), "compare_images", first="one.png", second="two.png").values
+        return self.checked(self.agent(), "compare_images", first="one.png", second="two.png", **arguments).values
 
     def check_regions(self, values: Dict[str, Any], width: int, height: int) -> None:
         """All regions lie within a picture of that size."""
@@ -47,8 +47,11 @@ class CompareTests(MCPCase):
         self.assertFalse(values["identical"])
         self.assertIn("aligned at the top left", values["note"])
         self.check_regions(values, 4000, 4000)
-        # They have only the corner in common.
-        self.assertGreater(values["changed_percent"], 99)
+        # They have only the corner in common, and neither has anything below the one and beside the other.
+        self.assertEqual(values["changed_pixels"], 2 * 3800 * 200)
+        self.assertGreater(values["changed_percent"], 97)
+        strips = [{"x": 200, "y": 0, "width": 3800, "height": 200}, {"x": 0, "y": 200, "width": 200, "height": 3800}]
+        self.assertEqual(values["regions"], strips)
 
     def test_a_very_high_picture_is_compared(self) -> None:
         tall = Image.new("RGB", (3, 66_000), "white")
@@ -95,12 +98,48 @@ class CompareTests(MCPCase):
         changed = page.copy()
         ImageDraw.Draw(changed).rectangle((3000, 2000, 3019, 2019), fill="black")
         values = self.figures(page, changed)
-        self.assertEqual(len(values["regions"]), 1)
-        region = values["regions"][0]
-        right, bottom = region["x"] + region["width"], region["y"] + region["height"]
-        # It may be a little larger than what has changed, but not much.
-        for edge, place in [(region["x"], 3000), (region["y"], 2000)]:
-            self.assertIn(edge, range(place - 8, place + 1))
-        for edge, place in [(right, 3020), (bottom, 2020)]:
-            self.assertIn(edge, range(place, place + 9))
-        self.check_regions(values, 4000, 3000)
+        self.assertEqual(values["regions"], [{"x": 3000, "y": 2000, "width": 20, "height": 20}])
+        self.assertEqual((values["changed_pixels"], values["width"], values["height"]), (400, 4000, 3000))
+
+    def test_a_difference_of_large_pictures_is_found_however_small_it_is(self) -> None:
+        page = Image.new("RGB", (4000, 3000), (200, 200, 200))
+        changed = page.copy()
+        for number in range(100):
+            changed.putpixel((100 + 7 * number, 100), (201, 201, 201))
+        values = self.figures(page, changed, tolerance=0)
+        self.assertEqual((values["identical"], values["changed_pixels"]), (False, 100))
+        self.assertEqual(values["regions"], [{"x": 100, "y": 100, "width": 694, "height": 1}])
+        self.assertIn("Less than 0.01 %", values["note"])
+        values = self.figures(page, changed)
+        self.assertEqual((values["identical"], values["changed_pixels"], values["regions"]), (False, 0, []))
+        self.assertEqual(self.figures(page, page)["identical"], True)
+
+    def test_what_only_one_of_two_large_pictures_has_counts_as_changed(self) -> None:
+        page = Image.new("RGB", (4000, 3000), (200, 200, 200))
+        for width, height, region in [
+            (4000, 3001, {"x": 0, "y": 3000, "width": 4000, "height": 1}),
+            (4001, 3000, {"x": 4000, "y": 0, "width": 1, "height": 3000}),
+        ]:
+            with self.subTest(width=width, height=height):
+                values = self.figures(page, Image.new("RGB", (width, height), (200, 200, 200)))
+                self.assertEqual((values["identical"], values["regions"]), (False, [region]))
+                self.assertEqual(values["changed_pixels"], region["width"] * region["height"])
+
+    def test_no_region_names_what_neither_picture_has(self) -> None:
+        values = self.figures(noise(2500, 1500), noise(1500, 1500))
+        regions = [{"x": 0, "y": 0, "width": 1500, "height": 1500}, {"x": 1500, "y": 0, "width": 1000, "height": 1500}]
+        self.assertEqual(values["regions"], regions)
+
+    def test_pictures_of_two_sizes_are_never_identical(self) -> None:
+        values = self.figures(Image.new("RGB", (100, 80), "red"), Image.new("RGB", (50, 40), "red"))
+        self.assertEqual((values["identical"], values["changed_pixels"]), (False, 0))
+
+    def test_of_what_is_too_large_to_be_decoded_nothing_is_said_to_be_identical(self) -> None:
+        self.put("large.jpg", Image.new("L", (8000, 6400), 128))
+        self.put("larger.jpg", Image.new("L", (8000, 6401), 128))
+        agent = self.agent()
+        values = self.checked(agent, "compare_images", first="large.jpg", second="large.jpg").values
+        self.assertNotIn("identical", values)
+        self.assertIn("only compared at 28", values["note"])
+        values = self.checked(agent, "compare_images", first="large.jpg", second="larger.jpg").values
+        self.assertIs(values["identical"], False)

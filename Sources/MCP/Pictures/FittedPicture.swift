@@ -129,13 +129,21 @@ extension Gallery {
             ImageRequest(resource, in: try cache(), options: options, needs: needs, caller: caller))
     }
 
-    /// The time in seconds that a file of pixels lasts: it is read at once, and large.
+    /// The time in seconds that a file of pixels lasts: it is opened at once, and large.
     private static let pixelLease = 15.0
 
     /// The decoded pixels of a picture's first frame.
     func pixels(
         _ resource: Resource, _ steps: [ImageProcessor], _ progress: ToolProgress? = nil
     ) async throws -> PixelImage {
+        let rows = try await rows(resource, steps, progress)
+        return try await manager.blocking { try rows.image }
+    }
+
+    /// The decoded pixels of a picture's first frame, in a file.
+    func rows(
+        _ resource: Resource, _ steps: [ImageProcessor], _ progress: ToolProgress? = nil
+    ) async throws -> PixelRows {
         var options = options
         options.processing.recipe.processors = steps
         options.processing.recipe.frames = .first
@@ -143,11 +151,7 @@ extension Gallery {
         guard let file = try await image(resource, options, needs: .pixels, progress).pixels else {
             throw ToolFailure("The picture has no pixels.")
         }
-        let bytes = try await manager.blocking { try Files.read(file.path, followsLinks: false) }
-        guard let pixels = PixelImage(width: file.width, height: file.height, rgba: bytes) else {
-            throw ToolFailure("The picture was removed while it was read; try again.")
-        }
-        return pixels
+        return try await manager.blocking { try PixelRows(file) }
     }
 
     /// What a picture is, from its first kilobytes.

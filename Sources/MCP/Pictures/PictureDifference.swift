@@ -2,7 +2,7 @@ internal import Glibc
 internal import JSONRPC
 
 /// The pixels in which two pictures differ. A plain value.
-struct PictureDifference: Equatable, Sendable {
+struct PictureDifference: Sendable {
     /// The size that both have together: the larger width and height.
     let width: Int
     let height: Int
@@ -14,94 +14,123 @@ struct PictureDifference: Equatable, Sendable {
     private(set) var psnr: Double?
     /// The rectangles around the changes, the largest first.
     private(set) var regions: [PixelRegion] = []
-    /// Whether each pixel differs, row by row.
-    private(set) var mask: [Bool]
+    /// The places that differ, at the size that they are shown at.
+    private var map: ChangeMap
+    /// The number of pixels that at least one of them has.
+    private let all: Int
 
-    /// The side of the squares by which changes that are close to each other become one region, in pixels.
-    private static let cell = 16
+    /// The bytes of each picture that are read at a time.
+    private static let pieceBytes = 1 << 20
 
-    /// Compares two pictures that are aligned at their top left corners.
+    /// Compares two pictures that are aligned at their top left corners. Waits for the disk.
     ///
-    /// - Parameter tolerance: The largest difference of a sample that does not count, of 255.
-    /// - Complexity: O(*pixels*).
-    init(_ one: PixelImage, _ other: PixelImage, tolerance: Int) {
+    /// - Parameters:
+    ///   - tolerance: The largest difference of a sample that does not count, of 255.
+    ///   - shown: The size that both together are shown at.
+    /// - Complexity: O(*pixels*), with a few megabytes of memory for pictures of any size.
+    init(_ one: PixelRows, _ other: PixelRows, tolerance: Int, shown: (width: Int, height: Int)) throws {
         (width, height) = (max(one.width, other.width), max(one.height, other.height))
         let (left, top) = (min(one.width, other.width), min(one.height, other.height))
-        mask = [Bool](repeating: true, count: width * height)
-        changed = width * height - left * top
-        isIdentical = (one.width, one.height) == (other.width, other.height) && one.alpha == other.alpha
-        var (squares, differing) = (0, 0)
-        let stride = width
-        mask.withUnsafeMutableBufferPointer { mask in
-            one.rgb.withUnsafeBufferPointer { a in
-                other.rgb.withUnsafeBufferPointer { b in
-                    for y in 0..<top {
-                        for x in 0..<left {
-                            let (placeA, placeB) = (3 * (y * one.width + x), 3 * (y * other.width + x))
-                            let opacities = (one.alpha[y * one.width + x], other.alpha[y * other.width + x])
-                            var most = abs(Int(opacities.0) - Int(opacities.1))
-                            for sample in 0..<3 {
-                                let step = abs(Int(a[placeA + sample]) - Int(b[placeB + sample]))
-                                squares += step * step
-                                most = max(most, step)
-                            }
-                            mask[y * stride + x] = most > tolerance
-                            if most > tolerance { differing += 1 }
-                        }
+        all = one.width * one.height + other.width * other.height - left * top
+        isIdentical = (one.width, one.height) == (other.width, other.height)
+        map = ChangeMap(width: width, height: height, shown: shown)
+        var figures = PixelFigures()
+        let rows = max(Self.pieceBytes / (4 * max(one.width, other.width)), 1)
+        for start in stride(from: 0, to: top, by: rows) {
+            let piece = start..<min(start + rows, top)
+            let (a, b) = (try one.bytes(ofRows: piece), try other.bytes(ofRows: piece))
+            a.withUnsafeBytes { a in
+                b.withUnsafeBytes { b in
+                    for y in piece {
+                        let line = y - piece.lowerBound
+                        figures.compare(
+                            UnsafeRawBufferPointer(rebasing: a[(line * 4 * one.width)...].prefix(4 * left)),
+                            UnsafeRawBufferPointer(rebasing: b[(line * 4 * other.width)...].prefix(4 * left)),
+                            tolerance: tolerance
+                        ) { map.mark($0, y: y) }
                     }
                 }
             }
         }
-        changed += differing
-        if squares > 0 {
-            psnr = 10 * log10(255 * 255 * Double(3 * left * top) / Double(squares))
-            isIdentical = false
+        if figures.differs { isIdentical = false }
+        if figures.squares > 0 { psnr = 10 * log10(255 * 255 * Double(3 * left * top) / Double(figures.squares)) }
+        changed = figures.changed + all - left * top
+        regions = map.regions
+        if width > left {
+            let high = one.width > left ? one.height : other.height
+            regions.append(PixelRegion(x: left, y: 0, width: width - left, height: high))
         }
-        regions = findRegions()
+        if height > top { regions.append(PixelRegion(x: 0, y: top, width: left, height: height - top)) }
+        for region in regions[map.regions.count...] { map.fill(region) }
+        regions.sort { $0.width * $0.height > $1.width * $1.height }
     }
 
     /// The part of the pixels that differ, in percent.
-    var changedPercent: Double { 100 * Double(changed) / Double(width * height) }
+    var changedPercent: Double { 100 * Double(changed) / Double(all) }
 
-    /// The pixels that differ in pink, over a picture in light greys.
+    /// The places that differ in pink, over a picture in light greys.
     func shown(over picture: PixelImage) -> PixelImage {
-        var rgb = [UInt8](repeating: 255, count: 3 * mask.count)
+        let (width, height) = map.shown
+        var rgb = [UInt8](repeating: 255, count: 3 * width * height)
         for y in 0..<height {
             for x in 0..<width {
                 let pixel = y * width + x
                 let isInside = x < picture.width && y < picture.height
-                let color = mask[pixel] ? .pink : isInside ? picture.color(y * picture.width + x).faded : .white
+                let color = map[pixel] ? .pink : isInside ? picture.color(y * picture.width + x).faded : .white
                 (rgb[3 * pixel], rgb[3 * pixel + 1], rgb[3 * pixel + 2]) = (color.red, color.green, color.blue)
             }
         }
         return PixelImage(width: width, height: height, rgb: rgb)
     }
+}
 
-    /// Groups the squares with changes that touch each other, also at corners.
-    private func findRegions() -> [PixelRegion] {
-        let (columns, rows) = ((width + Self.cell - 1) / Self.cell, (height + Self.cell - 1) / Self.cell)
-        var boxes = [PixelRegion?](repeating: nil, count: columns * rows)
-        for y in 0..<height {
-            for x in 0..<width where mask[y * width + x] {
-                let place = y / Self.cell * columns + x / Self.cell
-                boxes[place] = PixelRegion(x: x, y: y, width: 1, height: 1).joined(with: boxes[place])
+/// What is counted of pixels that two pictures have at the same places. A plain value.
+private struct PixelFigures {
+    /// The pixels that differ by more than is tolerated.
+    var changed = 0
+    /// The sum of the squares of the differences of red, green and blue.
+    var squares = 0
+    /// `true` when any pixel differs, by whatever amount.
+    var differs = false
+
+    /// Compares two rows.
+    ///
+    /// - Parameter mark: Receives each run of pixels that differ by more than is tolerated.
+    mutating func compare(
+        _ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer, tolerance: Int, _ mark: (Range<Int>) -> Void
+    ) {
+        guard let (a, b) = one.baseAddress.flatMap({ a in other.baseAddress.map { (a, $0) } }),
+            memcmp(a, b, one.count) != 0
+        else { return }
+        let count = one.count / 4
+        var run: Int?
+        for x in 0..<count {
+            let most = difference(one, other, at: 4 * x)
+            if most > tolerance {
+                changed += 1
+                if run == nil { run = x }
+            } else if let start = run {
+                mark(start..<x)
+                run = nil
             }
         }
-        var found: [PixelRegion] = []
-        for start in boxes.indices where boxes[start] != nil {
-            var (open, region): ([Int], PixelRegion?) = ([start], nil)
-            while let place = open.popLast() {
-                guard let box = boxes[place] else { continue }
-                boxes[place] = nil
-                region = box.joined(with: region)
-                let (column, row) = (place % columns, place / columns)
-                for y in max(row - 1, 0)...min(row + 1, rows - 1) {
-                    for x in max(column - 1, 0)...min(column + 1, columns - 1) { open.append(y * columns + x) }
-                }
-            }
-            if let region { found.append(region) }
+        if let run { mark(run..<count) }
+    }
+
+    /// The largest difference of a sample of one pixel, over white where it is transparent.
+    private mutating func difference(
+        _ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer, at place: Int
+    ) -> Int {
+        let (opacity, otherOpacity) = (one[place + 3], other[place + 3])
+        var most = abs(Int(opacity) - Int(otherOpacity))
+        for sample in place..<place + 3 where one[sample] != other[sample] || most > 0 {
+            let step = abs(
+                Int(PixelImage.over(one[sample], opacity)) - Int(PixelImage.over(other[sample], otherOpacity)))
+            squares += step * step
+            most = max(most, step)
         }
-        return found.sorted { $0.width * $0.height > $1.width * $1.height }
+        if most > 0 { differs = true }
+        return most
     }
 }
 

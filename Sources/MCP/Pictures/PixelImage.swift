@@ -34,7 +34,8 @@ struct PixelImage: Equatable, Sendable {
         alpha = [UInt8](repeating: 255, count: width * height)
     }
 
-    private static func over(_ value: UInt8, _ opacity: UInt8) -> UInt8 {
+    /// A sample over white.
+    static func over(_ value: UInt8, _ opacity: UInt8) -> UInt8 {
         let (value, opacity) = (Int(value), Int(opacity))
         return UInt8((value * opacity + 255 * (255 - opacity) + 127) / 255)
     }

@@ -19,7 +19,7 @@ extension Tool {
                 description: "Longest side of all; 1536 by default"),
         ],
         output: [
-            ("note", ResultSchema.text, false), ("identical", ResultSchema.flag, false),
+            ("note", ResultSchema.text, false), ("identical", ResultSchema.flag, true),
             ("changed_percent", ResultSchema.number, false),
             ("changed_pixels", ResultSchema.count, false), ("psnr", ResultSchema.number, true),
             ("regions", ResultSchema.objects, false),
@@ -58,27 +58,43 @@ struct PictureComparison: Sendable {
 
     private let pair: PicturePair
     private let tolerance: Int
+    /// The pictures as they are shown.
     private let first: PixelImage
     private let second: PixelImage
     private let difference: PictureDifference
 
     init(_ gallery: Gallery, _ pair: PicturePair, tolerance: Int) async throws {
         (self.pair, self.tolerance) = (pair, tolerance)
-        first = try await gallery.pixels(pair.first.resource, try pair.first.steps)
-        second = try await gallery.pixels(pair.second.resource, try pair.second.steps)
+        let one = try await gallery.rows(pair.first.resource, try pair.first.steps(to: pair.first.goal))
+        let other = try await gallery.rows(pair.second.resource, try pair.second.steps(to: pair.second.goal))
         try Task.checkCancellation()
-        difference = PictureDifference(first, second, tolerance: tolerance)
+        difference = try await gallery.manager.blocking {
+            try PictureDifference(one, other, tolerance: tolerance, shown: pair.shown)
+        }
+        try Task.checkCancellation()
+        func shown(_ picture: PicturePair.Picture, _ rows: PixelRows) async throws -> PixelImage {
+            if picture.shown == picture.goal { return try await gallery.manager.blocking { try rows.image } }
+            return try await gallery.pixels(picture.resource, try picture.steps(to: picture.shown))
+        }
+        first = try await shown(pair.first, one)
+        second = try await shown(pair.second, other)
+    }
+
+    /// Whether no pixel differs at all; `nil` when that is not known, because both were compared at another size.
+    private var isIdentical: Bool? {
+        if pair.isExact { return difference.isIdentical }
+        return pair.first.size == pair.second.size && difference.isIdentical ? nil : false
     }
 
     /// The figures. Regions are in pixels of the pictures as they are, so that they can be viewed.
     var members: [(String, JSONLiteral)] {
-        var members: [(String, JSONLiteral)] = [
-            ("identical", .boolean(difference.isIdentical)),
+        var members: [(String, JSONLiteral)] = isIdentical.map { [("identical", .boolean($0))] } ?? []
+        members += [
             ("changed_percent", .number((1000 * difference.changedPercent).rounded() / 1000)),
             ("changed_pixels", .integer(difference.changed)),
         ]
         if let psnr = difference.psnr { members.append(("psnr", .number((100 * psnr).rounded() / 100))) }
-        let regions = difference.regions.prefix(Self.mostRegions).map { $0.scaled(by: 1 / pair.scale).literal }
+        let regions = difference.regions.prefix(Self.mostRegions).map { pair.region($0).literal }
         members += [
             ("regions", .array(regions)), ("width", .integer(difference.width)),
             ("height", .integer(difference.height)),
@@ -89,9 +105,10 @@ struct PictureComparison: Sendable {
     /// The result in words.
     var sentence: String {
         let alignment = pair.alignment
-        if difference.isIdentical { return "No pixel differs (\(alignment))." }
+        if isIdentical == true { return "No pixel differs (\(alignment))." }
         if difference.changed == 0 { return "No pixel differs by more than \(tolerance) of 255 (\(alignment))." }
-        let percent = (100 * difference.changedPercent).rounded() / 100
+        let rounded = (100 * difference.changedPercent).rounded() / 100
+        let percent = rounded > 0 ? "\(rounded)" : "Less than 0.01"
         let count = difference.regions.count
         let boxed = count > Self.mostRegions ? ", the \(Self.mostRegions) largest boxed" : ""
         return "\(percent) % of the pixels differ, in \(count) region\(count == 1 ? "" : "s")\(boxed) (\(alignment))."
@@ -99,7 +116,8 @@ struct PictureComparison: Sendable {
 
     /// Both pictures and the difference, side by side, or one below the other where that makes better use of a square.
     var panels: PixelCanvas {
-        let (width, height, gap) = (difference.width, difference.height, max(difference.width / 100, 4))
+        let (width, height) = pair.shown
+        let gap = max(width / 100, 4)
         let isRow = width <= height
         let step = isRow ? width + gap : height + gap
         var canvas = PixelCanvas(
@@ -111,8 +129,8 @@ struct PictureComparison: Sendable {
         canvas.draw(difference.shown(over: first), x: left, y: top)
         let thickness = max(width / 300, 2)
         for region in difference.regions.prefix(Self.mostRegions) {
-            let (x, y) = (left + region.x, top + region.y)
-            let box = PixelRegion(x: x, y: y, width: region.width, height: region.height)
+            var box = region.scaled(by: pair.shownScale / pair.scale)
+            (box.x, box.y) = (left + box.x, top + box.y)
             canvas.outline(box, .red, thickness: thickness)
         }
         return canvas
