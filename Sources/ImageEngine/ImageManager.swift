@@ -185,6 +185,15 @@ public final class ImageManager: Sendable {
         return image
     }
 
+    /// Makes the result of the options' recipe, with its bytes, of an image that is not looked up and that no cache keeps.
+    ///
+    /// - Parameter name: Stands for the image in errors.
+    package func made(
+        of given: GivenImage, named name: String, in cache: ImageCache, options: ImageOptions
+    ) async throws -> ImageResult {
+        try await ImageStorer(engine: services).made(of: given, named: name, in: cache, options: options)
+    }
+
     /// Removes an image from the chosen tiers; see ``ImageCache/remove(_:fromMemory:fromDisk:allVariants:)``.
     ///
     /// - Parameter then: Receives the removed items once, on another thread; it must not block: other calls wait.

@@ -35,6 +35,12 @@ class ToolTests(MCPCase):
         self.assertLessEqual(len(self.web.requests), 2)
         self.assertEqual(self.checked(agent, "cache_size").values["images"], 1)
 
+    def test_what_a_tool_draws_needs_no_scheme_that_is_allowed(self) -> None:
+        self.put("a.png", screenshot())
+        agent = self.agent("--allowed-schemes", "http,https,file")
+        self.assertTrue(self.checked(agent, "compare_images", first="a.png", second="a.png").bytes)
+        self.assertTrue(self.checked(agent, "contact_sheet", images=["a.png", "a.png"]).bytes)
+
     def test_what_is_flat_or_transparent_stays_a_png(self) -> None:
         self.put("clear.png", Image.new("RGBA", (40, 40), (255, 0, 0, 0)))
         self.put("page.png", screenshot())

@@ -188,6 +188,21 @@ struct ImageStorer: Sendable {
         }
     }
 
+    /// Makes the result of the options' recipe; see ``ImageManager/made(of:named:in:options:)``.
+    func made(
+        of given: GivenImage, named name: String, in cache: ImageCache, options: ImageOptions
+    ) async throws -> ImageResult {
+        var options = cache.completed(options)
+        options.processing.cacheOriginalImage = false
+        let key = CacheKey(name)
+        let original = try await engine.pool.run(isLong: !given.isSmall) { [self, options] in
+            try stored(given, for: key, in: cache, options, overwrites: false)
+        }
+        let made = try await Renderer(engine: engine).rendered(
+            original, key, name, in: cache, options.keepingForVariants, needs: .bytes)
+        return try await engine.pool.run(isLong: made.isLong) { try made.store().withoutFile() }
+    }
+
     /// The original with a file for the worker; stored if the options keep originals.
     private func stored(
         _ given: GivenImage, for key: CacheKey, in home: ImageCache, _ options: ImageOptions, overwrites: Bool

@@ -22,7 +22,13 @@ struct FittedPicture: Sendable {
 
 /// The picture that a tool shows.
 struct ShownPicture: Sendable {
-    let resource: Resource
+    enum Source: Sendable {
+        case resource(Resource)
+        /// The file of what a tool has drawn.
+        case drawn([UInt8])
+    }
+
+    let source: Source
     /// The steps before it is made smaller.
     var steps: [ImageProcessor] = []
     var frame = 0
@@ -40,16 +46,10 @@ struct ShownPicture: Sendable {
 extension PixelCanvas {
     /// The canvas as a picture that no cache keeps.
     var shown: ShownPicture {
-        get throws {
-            let bytes = bitmap
-            var text = JSONWriter()
-            text.write(base64: bytes)
-            let url = "data:image/bmp;base64," + String(decoding: text.bytes.dropFirst().dropLast(), as: UTF8.self)
-            var picture = ShownPicture(resource: Resource(url: url, cacheKey: "drawn by a tool"))
-            picture.isGraphic = true
-            picture.longestSide = max(width, height)
-            return picture
-        }
+        var picture = ShownPicture(source: .drawn(bitmap))
+        picture.isGraphic = true
+        picture.longestSide = max(width, height)
+        return picture
     }
 }
 
@@ -90,7 +90,13 @@ extension Gallery {
             var options = options
             options.processing.recipe = recipe
             options.storage.keepNothing()
-            let image = try await image(picture.resource, options, needs: .bytes, progress)
+            let image =
+                switch picture.source {
+                case .resource(let resource): try await image(resource, options, needs: .bytes, progress)
+                case .drawn(let file):
+                    try await manager.made(
+                        of: .bytes(file), named: "the drawing of a tool", in: try cache(), options: options)
+                }
             let bytes = try await manager.loadingBytes(of: image, in: try cache(), options: options).bytes
             guard let bytes else { throw ToolFailure("The picture was removed while it was read; try again.") }
             if bytes.count <= limit {
@@ -109,9 +115,10 @@ extension Gallery {
 
     /// `true` when nothing of a picture shows what is behind it, judged by a smaller one.
     private func isOpaque(_ picture: ShownPicture) async throws -> Bool {
-        guard picture.hasAlpha, !picture.isDrawing, picture.frame == 0 else { return false }
+        guard case .resource(let resource) = picture.source, picture.hasAlpha, !picture.isDrawing, picture.frame == 0
+        else { return false }
         let steps = picture.steps + [try .fitting(side: 256, isDrawing: false)]
-        return try await pixels(picture.resource, steps).alpha.allSatisfy { $0 == 255 }
+        return try await pixels(resource, steps).alpha.allSatisfy { $0 == 255 }
     }
 
     /// Loads a picture of the web into the cache.

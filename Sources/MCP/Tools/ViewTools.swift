@@ -41,7 +41,7 @@ extension Tool {
         let resource = try await gallery.resource(name)
         let found = try await gallery.probe(resource).probe
         let whole = found.displayedSize
-        var picture = ShownPicture(resource: resource)
+        var picture = ShownPicture(source: .resource(resource))
         picture.frame = arguments.integer("frame") ?? 0
         picture.format = arguments.text("format").flatMap(EncodedFormat.init)
         (picture.isGraphic, picture.hasAlpha) = (found.isGraphic, found.hasAlpha ?? true)
