@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import threading
 import unittest
+import zlib
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -207,6 +208,10 @@ class Web:
         self.files: Dict[str, Tuple[str, bytes]] = {}
         self.redirects: Dict[str, str] = {}
         self.requests: List[str] = []
+        #: The paths of the files that were sent; what a client has is not sent again.
+        self.sent: List[str] = []
+        #: The status of every answer, when it is not that of the file.
+        self.status: Optional[int] = None
         self.arrived = threading.Event()
         self.gate = threading.Event()
         #: Counts the downloads that have got their beginning and wait.
@@ -226,7 +231,16 @@ class Web:
                     self.end_headers()
                     return
                 kind, body = web.files.get(self.path, ("text/plain", b""))
-                self.send_response(200 if body else 404)
+                if web.status:
+                    body = b""
+                tag = f'"{zlib.crc32(body)}"'
+                is_known = body and self.headers["If-None-Match"] == tag
+                self.send_response(web.status or (304 if is_known else 200 if body else 404))
+                self.send_header("ETag", tag)
+                if is_known:
+                    self.end_headers()
+                    return
+                web.sent.append(self.path)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()

@@ -31,9 +31,50 @@ class ToolTests(MCPCase):
         self.checked(agent, "image_info", image=url)
         self.checked(agent, "save_image", image=url, path="a.webp")
         self.checked(agent, "compare_images", first=url, second=url)
-        # The first kilobytes, for its size, and all of it.
-        self.assertLessEqual(len(self.web.requests), 2)
+        self.assertEqual(self.web.sent, ["/a.png"])
         self.assertEqual(self.checked(agent, "cache_size").values["images"], 1)
+
+    def test_each_tool_has_a_picture_as_its_server_has_it_now(self) -> None:
+        agent = self.agent()
+        for number, (tool, arguments) in enumerate([
+            ("view_image", {"image": ""}),
+            ("image_info", {"image": ""}),
+            ("image_info", {"image": "", "colors": True}),
+            ("save_image", {"image": "", "path": "a.png", "overwrite": True}),
+            ("compare_images", {"first": "", "second": "new.png"}),
+            ("contact_sheet", {"images": [""]}),
+        ]):
+            with self.subTest(tool=tool, **arguments):
+                path = f"/{number}.png"
+                url = self.web.add(path, encoded(Image.new("RGB", (30, 20), "red")))
+                self.checked(agent, "view_image", image=url)
+                self.web.add(path, encoded(Image.new("RGB", (40, 25), "blue")))
+                self.put("new.png", Image.new("RGB", (40, 25), "blue"))
+                asked = {name: url if value == "" else [url] if value == [""] else value for name, value in arguments.items()}
+                values = self.checked(agent, tool, **asked).values
+                values = values["images"][0] if tool == "contact_sheet" else values
+                self.assertEqual((values["width"], values["height"]), (40, 25))
+                self.assertIs(values.get("identical", True), True)
+                self.assertNotIn("cache", values.get("note", ""))
+
+    def test_a_picture_whose_server_fails_comes_from_the_cache_and_that_is_told(self) -> None:
+        url = self.web.add("/a.png", encoded(screenshot()))
+        agent = self.agent()
+        self.checked(agent, "view_image", image=url)
+        self.web.status = 503
+        told = "comes from the cache, stored less than a minute ago; its server could not be asked."
+        for tool, arguments in [
+            ("view_image", {"image": url}),
+            ("image_info", {"image": url}),
+            ("save_image", {"image": url, "path": "a.png"}),
+        ]:
+            with self.subTest(tool):
+                self.assertIn("It " + told, self.checked(agent, tool, **arguments).values["note"])
+        self.put("b.png", screenshot())
+        note = self.checked(agent, "compare_images", first="b.png", second=url).values["note"]
+        self.assertIn("The second " + told, note)
+        self.assertNotIn("The first", note)
+        self.assertIn("1 from the cache", self.checked(agent, "contact_sheet", images=["b.png", url]).values["note"])
 
     def test_what_a_tool_draws_needs_no_scheme_that_is_allowed(self) -> None:
         self.put("a.png", screenshot())
@@ -232,7 +273,8 @@ class ToolTests(MCPCase):
         self.assertEqual((content["uri"], content["mimeType"]), (entries[0]["uri"], "image/png"))
         self.assertEqual(self.checked(agent, "view_image", image=entries[0]["uri"]).picture.size, (9, 9))
         self.web.files.clear()
-        self.assertTrue(self.checked(agent, "view_image", image=urls[0]).bytes)
+        self.assertIn("404", agent.refusal("view_image", image=urls[0]))
+        self.assertTrue(self.checked(agent, "view_image", image=entries[0]["uri"]).bytes)
         self.assertTrue(self.checked(agent, "remove_image", key=urls[0]).values["removed"])
         self.assertFalse(self.checked(agent, "remove_image", key=urls[0]).values["removed"])
         self.assertIn("404", agent.refusal("view_image", image=urls[0]))

@@ -67,7 +67,7 @@ extension Gallery {
     /// Of what is made, the cache keeps nothing.
     ///
     /// - Parameters:
-    ///   - picture: The picture; one of the web is in the cache, see ``load(_:_:)``.
+    ///   - picture: The picture; one of the web is in the cache, see ``Gallery/load(_:_:)``.
     ///   - members: What the result says beside the picture.
     func fit(
         _ picture: ShownPicture, side: Int, beside members: [(String, JSONLiteral)], _ progress: ToolProgress?
@@ -119,11 +119,6 @@ extension Gallery {
         else { return false }
         let steps = picture.steps + [try .fitting(side: 256, isDrawing: false)]
         return try await pixels(resource, steps).alpha.allSatisfy { $0 == 255 }
-    }
-
-    /// Loads a picture of the web into the cache.
-    func load(_ resource: Resource, _ progress: ToolProgress?) async throws {
-        if resource.isOnNetwork { _ = try await image(resource, options, needs: [], progress) }
     }
 
     /// The picture, by the engine.

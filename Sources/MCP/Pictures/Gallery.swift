@@ -64,6 +64,12 @@ struct Gallery: Sendable {
         return entry.flatMap { isVisible($0) ? $0 : nil }
     }
 
+    /// `true` when the cache has a picture of the web.
+    func has(_ resource: Resource) async throws -> Bool {
+        guard resource.isOnNetwork else { return false }
+        return try await entry(resource.cacheKey) != nil
+    }
+
     private func local(_ path: String) throws(ToolFailure) -> Resource {
         Resource(url: FileURL.text(try roots.file(path)))
     }

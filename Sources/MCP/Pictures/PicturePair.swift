@@ -11,6 +11,8 @@ struct PicturePair: Sendable {
     struct Picture: Sendable {
         let resource: Resource
         let probe: ImageProbe
+        /// See ``Gallery/load(_:_:)``.
+        let provenance: String?
         /// Its size as displayed.
         let size: (width: Int, height: Int)
         /// Its size for the comparison.
@@ -65,9 +67,9 @@ struct PicturePair: Sendable {
 
     private static func picture(_ gallery: Gallery, _ name: String, _ progress: ToolProgress?) async throws -> Picture {
         let resource = try await gallery.resource(name)
+        let provenance = try await gallery.load(resource, progress)
         let found = try await gallery.probe(resource).probe
-        try await gallery.load(resource, progress)
-        return Picture(resource: resource, probe: found, size: found.displayedSize)
+        return Picture(resource: resource, probe: found, provenance: provenance, size: found.displayedSize)
     }
 
     /// The size that both have together as they are shown.
@@ -84,6 +86,13 @@ struct PicturePair: Sendable {
             isAlike
             ? first.size : (max(first.size.width, second.size.width), max(first.size.height, second.size.height))
         return region.scaled(by: 1 / scale).clamped(width: width, height: height) ?? region
+    }
+
+    /// Where they come from when they are not what their servers have now, in sentences.
+    var provenance: String {
+        [("first", first), ("second", second)].map { name, picture in
+            picture.provenance.map { " The \(name) \($0)." } ?? ""
+        }.joined()
     }
 
     /// How they are aligned, in words.

@@ -34,7 +34,7 @@ extension Tool {
         return .making {
             let comparison = try await PictureComparison(gallery, pair, tolerance: tolerance)
             var members = comparison.members
-            var note = comparison.sentence
+            var note = comparison.sentence + pair.provenance
             let shown: FittedPicture?
             do {
                 try Task.checkCancellation()

@@ -34,6 +34,8 @@ extension Tool {
             let failed = sheet.cells.count { $0.failure != nil }
             var note = "\(sheet.cells.count) pictures in rows of \(sheet.columns), numbered from 1."
             if failed > 0 { note += " \(failed) failed." }
+            let cached = sheet.cells.count(where: \.isCached)
+            if cached > 0 { note += " \(cached) from the cache: not asked for at the server." }
             if left > 0 { note += " \(left) more in the folder are not shown." }
             let members: [(String, JSONLiteral)] = [
                 ("columns", .integer(sheet.columns)),
@@ -57,6 +59,8 @@ struct PictureSheet: Sendable {
         var size = (width: 0, height: 0)
         var format = ""
         var failure: String?
+        /// `true` when it is not what its server has now; see ``Gallery/load(_:_:)``.
+        var isCached = false
 
         func literal(number: Int) -> JSONLiteral {
             let name = JSONLiteral.string(name.excerpt)
@@ -85,9 +89,9 @@ struct PictureSheet: Sendable {
         var done = 0
         try await forEachCell { cell in
             let resource = try await gallery.resource(cell.name)
+            cell.isCached = try await gallery.load(resource, nil) != nil
             let found = try await gallery.probe(resource).probe
             (cell.size, cell.format) = (found.displayedSize, found.format.rawValue)
-            try await gallery.load(resource, nil)
             cell.resource = resource
         } whenDone: {
             done += 1

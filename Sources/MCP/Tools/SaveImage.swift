@@ -24,6 +24,7 @@ extension Tool {
             ("path", ResultSchema.text, false), ("format", ResultSchema.text, false),
             ("width", ResultSchema.count, false), ("height", ResultSchema.count, false),
             ("bytes", ResultSchema.count, false), ("replaced", ResultSchema.flag, false),
+            ("note", ResultSchema.text, true),
         ],
         effects: Effects(isReadOnly: false, isDestructive: true)
     ) { arguments, gallery, progress in
@@ -34,10 +35,10 @@ extension Tool {
         // Before anything is loaded.
         try await gallery.manager.blocking { try file.check() }
         let resource = try await gallery.resource(arguments.text("image") ?? "")
+        // The cache keeps the original, as for a picture that is viewed.
+        let provenance = try await gallery.load(resource, progress)
         let found = try await gallery.probe(resource).probe
         let recipe = try Self.recipe(arguments, format, found)
-        // The cache keeps the original, as for a picture that is viewed.
-        try await gallery.load(resource, progress)
         return .making {
             var options = gallery.options
             options.processing.recipe = recipe
@@ -55,11 +56,13 @@ extension Tool {
             }
             let header = image.record.header
             let size = recipe.isEmpty ? found.displayedSize : (header.width, header.height)
-            return ToolOutcome([
+            var members: [(String, JSONLiteral)] = [
                 ("path", .string(file.path)), ("format", .string(header.format.rawValue)), ("width", .integer(size.0)),
                 ("height", .integer(size.1)), ("bytes", .integer(image.record.byteCount)),
                 ("replaced", .boolean(isReplaced)),
-            ])
+            ]
+            if let provenance { members.append(("note", .string("It \(provenance)."))) }
+            return ToolOutcome(members)
         }
     }
 

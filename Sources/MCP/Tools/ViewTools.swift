@@ -39,6 +39,7 @@ extension Tool {
     ) { arguments, gallery, progress in
         let name = arguments.text("image") ?? ""
         let resource = try await gallery.resource(name)
+        let provenance = try await gallery.load(resource, progress)
         let found = try await gallery.probe(resource).probe
         let whole = found.displayedSize
         var picture = ShownPicture(source: .resource(resource))
@@ -60,7 +61,6 @@ extension Tool {
             ("original_format", .string(found.format.rawValue)),
         ]
         let side = arguments.integer("max_side") ?? 1024
-        try await gallery.load(resource, progress)
         return .making { [picture, part, members] in
             guard let shown = try await gallery.fit(picture, side: side, beside: members, progress) else {
                 let uri = try await gallery.link(to: resource)
@@ -70,7 +70,8 @@ extension Tool {
                 return outcome
             }
             let rest = part == whole ? "." : "; a part of \(whole.width)×\(whole.height)."
-            let note = JSONLiteral.string("Shown at \(shown.words(of: part))\(rest)")
+            let source = provenance.map { " It \($0)." } ?? ""
+            let note = JSONLiteral.string("Shown at \(shown.words(of: part))\(rest)\(source)")
             let made: [(String, JSONLiteral)] = [
                 ("width", .integer(shown.width)), ("height", .integer(shown.height)),
                 ("format", .string(shown.format.rawValue)),
@@ -91,11 +92,16 @@ extension Tool {
             ("width", ResultSchema.count, false), ("height", ResultSchema.count, false),
             ("orientation", ResultSchema.count, true), ("frames", ResultSchema.count, true),
             ("transparent", ResultSchema.flag, true),
-            ("bytes", ResultSchema.count, true), ("colors", ResultSchema.objects, true),
+            ("bytes", ResultSchema.count, true), ("note", ResultSchema.text, true),
+            ("colors", ResultSchema.objects, true),
         ],
         effects: Effects()
     ) { arguments, gallery, progress in
         let resource = try await gallery.resource(arguments.text("image") ?? "")
+        // Of what is not in the cache, the first kilobytes do.
+        let wantsAll = arguments.flag("colors")
+        let isKept = try await gallery.has(resource)
+        let provenance = wantsAll || isKept ? try await gallery.load(resource, progress) : nil
         let found = try await gallery.probe(resource)
         let (probe, size) = (found.probe, found.probe.displayedSize)
         var members: [(String, JSONLiteral)] = [
@@ -106,8 +112,8 @@ extension Tool {
         if let count = probe.frameCount { members.append(("frames", .integer(count))) }
         if let hasAlpha = probe.hasAlpha { members.append(("transparent", .boolean(hasAlpha))) }
         if let count = found.byteCount { members.append(("bytes", .integer(count))) }
-        guard arguments.flag("colors") else { return .done(ToolOutcome(members)) }
-        try await gallery.load(resource, progress)
+        if let provenance { members.append(("note", .string("It \(provenance)."))) }
+        guard wantsAll else { return .done(ToolOutcome(members)) }
         return .making { [members] in
             let step = try ImageProcessor.fitting(side: 64, isDrawing: false)
             let colors = try await gallery.pixels(resource, [step]).dominantColors(most: 5)
