@@ -82,6 +82,15 @@ class ToolTests(MCPCase):
         self.assertTrue(self.checked(agent, "compare_images", first="a.png", second="a.png").bytes)
         self.assertTrue(self.checked(agent, "contact_sheet", images=["a.png", "a.png"]).bytes)
 
+    def test_of_a_sequence_whose_first_frame_alone_can_be_decoded_that_is_told(self) -> None:
+        agent = Agent("--root", str(FIXTURES))
+        self.addCleanup(agent.__exit__)
+        values = self.checked(agent, "image_info", image="avif-animated.avif").values
+        self.assertEqual(values["frames"], 3)
+        self.assertIn("Only the first of its 3 frames can be shown", values["note"])
+        self.assertTrue(self.checked(agent, "view_image", image="avif-animated.avif").bytes)
+        self.assertIn(values["note"], agent.refusal("view_image", image="avif-animated.avif", frame=1))
+
     def test_what_is_flat_or_transparent_stays_a_png(self) -> None:
         self.put("clear.png", Image.new("RGBA", (40, 40), (255, 0, 0, 0)))
         self.put("page.png", screenshot())

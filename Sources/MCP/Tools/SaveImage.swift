@@ -91,7 +91,7 @@ extension Tool {
             let isDrawing = found.format == .svg && recipe.processors.isEmpty
             recipe.processors.append(try .fitting(side: side, isDrawing: isDrawing))
         }
-        if let frame = arguments.integer("frame") { recipe.frames = .number(frame) }
+        if arguments.integer("frame") != nil { recipe.frames = .number(try found.frame(arguments)) }
         let quality = arguments.integer("quality")
         if recipe.isEmpty, quality == nil, format == found.format { return recipe }
         guard let target = EncodedFormat(rawValue: format.rawValue) else {

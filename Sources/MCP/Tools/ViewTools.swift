@@ -43,7 +43,7 @@ extension Tool {
         let found = try await gallery.probe(resource).probe
         let whole = found.displayedSize
         var picture = ShownPicture(source: .resource(resource))
-        picture.frame = arguments.integer("frame") ?? 0
+        picture.frame = try found.frame(arguments)
         picture.format = arguments.text("format").flatMap(EncodedFormat.init)
         (picture.isGraphic, picture.hasAlpha) = (found.isGraphic, found.hasAlpha ?? true)
         // What the header leaves open shows when it is made: JPEG has no transparency.
@@ -112,7 +112,8 @@ extension Tool {
         if let count = probe.frameCount { members.append(("frames", .integer(count))) }
         if let hasAlpha = probe.hasAlpha { members.append(("transparent", .boolean(hasAlpha))) }
         if let count = found.byteCount { members.append(("bytes", .integer(count))) }
-        if let provenance { members.append(("note", .string("It \(provenance)."))) }
+        let notes = [probe.frameLimit, provenance.map { "It \($0)." }].compactMap { $0 }
+        if !notes.isEmpty { members.append(("note", .string(notes.joined(separator: " ")))) }
         guard wantsAll else { return .done(ToolOutcome(members)) }
         return .making { [members] in
             let step = try ImageProcessor.fitting(side: 64, isDrawing: false)
@@ -122,6 +123,21 @@ extension Tool {
             }
             return ToolOutcome(members + [("colors", .array(list))])
         }
+    }
+}
+
+extension ImageProbe {
+    /// What is to be known of a sequence of which only the first frame can be decoded, as a sentence.
+    fileprivate var frameLimit: String? {
+        guard let frameCount, frameCount > 1, [.avif, .heic].contains(format) else { return nil }
+        return "Only the first of its \(frameCount) frames can be shown, as of every AVIF or HEIC."
+    }
+
+    /// The frame that a tool is to take.
+    func frame(_ arguments: ToolArguments) throws(ToolFailure) -> Int {
+        let frame = arguments.integer("frame") ?? 0
+        if frame > 0, let frameLimit { throw ToolFailure(frameLimit) }
+        return frame
     }
 }
 
