@@ -113,7 +113,7 @@ class ToolTests(MCPCase):
         agent = self.agent()
         part = self.checked(agent, "view_image", image="page.png", region={"x": 150, "y": 50, "width": 50, "height": 50})
         self.assertEqual(part.picture.convert("RGB").getcolors(), [(2500, (0x33, 0x66, 0xCC))])
-        edge = self.checked(agent, "view_image", image="page.png", region={"x": 300, "y": 195, "width": 500, "height": 500})
+        edge = self.checked(agent, "view_image", image="page.png", region={"x": 300, "y": 195, "width": 500, "height": 1 << 60})
         self.assertEqual(edge.picture.size, (20, 5))
         outside = {"x": 320, "y": 0, "width": 1, "height": 1}
         self.assertIn("320×200", agent.refusal("view_image", image="page.png", region=outside))
@@ -316,4 +316,17 @@ class ToolTests(MCPCase):
         ]:
             with self.subTest(tool=tool, arguments=arguments):
                 self.assertEqual(agent.fail("tools/call", name=tool, arguments=arguments)["code"], -32602)
+        for tool, arguments, sentence in [
+            ("view_image", {"image": "a", "region": {"x": 0, "y": -1, "width": 1, "height": 1}}, '"region.y" must be an integer from 0, not -1.'),
+            ("view_image", {"image": "a", "region": {"x": 0, "y": 0, "width": 0, "height": 1}}, '"region.width" must be an integer from 1, not 0.'),
+            ("view_image", {"image": "a", "region": {"x": 0, "y": 0, "width": 1.5, "height": 1}}, "not 1.5."),
+            ("view_image", {"image": "a", "region": {"x": 0, "y": 0, "width": 1}}, "not one without height."),
+            ("contact_sheet", {"images": []}, '"images" must be an array of 1 to 64 strings, not one of 0.'),
+            ("contact_sheet", {"images": 65 * ["a"]}, "not one of 65."),
+            ("contact_sheet", {"images": ["a", 5]}, '"images[1]" must be a string, not 5.'),
+        ]:
+            with self.subTest(sentence):
+                self.assertIn(sentence, agent.fail("tools/call", name=tool, arguments=arguments)["message"])
+        region = next(one for one in agent.ask("tools/list")["tools"] if one["name"] == "view_image")["inputSchema"]["properties"]["region"]
+        self.assertEqual([region["properties"][name]["minimum"] for name in ["x", "y", "width", "height"]], [0, 0, 1, 1])
         self.assertEqual(agent.fail("tools/call", hostile=True, name="view_image", arguments=[1])["code"], -32602)

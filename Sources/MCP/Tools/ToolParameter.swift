@@ -17,9 +17,8 @@ struct ToolParameter: Sendable {
     let description: String
     var isRequired = false
 
-    static let regionMembers = ["x", "y", "width", "height"]
-    /// The largest coordinate, far beyond any picture.
-    static let longestSide = 1_000_000
+    /// The members of a region, and the least of each. One that is too large ends at the edge of the picture.
+    static let regionMembers: [(name: StaticString, least: Int)] = [("x", 0), ("y", 0), ("width", 1), ("height", 1)]
 
     /// The schema in `tools/list`.
     var schema: JSONLiteral {
@@ -37,10 +36,12 @@ struct ToolParameter: Sendable {
                 ("type", "array"), ("items", ["type": "string"]), ("minItems", 1), ("maxItems", .integer(most)),
             ]
         case .region:
-            let properties = Self.regionMembers.map { ($0, ["type": "integer"] as JSONLiteral) }
+            let properties = Self.regionMembers.map { name, least in
+                ("\(name)", ["type": "integer", "minimum": .integer(least)] as JSONLiteral)
+            }
             members = [
                 ("type", "object"), ("properties", .object(properties)),
-                ("required", .array(Self.regionMembers.map { .string($0) })),
+                ("required", .array(Self.regionMembers.map { .string("\($0.name)") })),
             ]
         }
         return .object(members + (description.isEmpty ? [] : [("description", .string(description))]))
@@ -95,49 +96,74 @@ struct ToolArguments: Sendable {
             "\"\(name.excerpt)\" is not an argument of this tool; \(hint)", param: name.excerpt, suggestion: nearest)
     }
 
+    /// The error of a value that is not as it must be.
+    ///
+    /// - Parameters:
+    ///   - name: The argument, or a member of it.
+    ///   - received: What it is; in place of the value itself.
+    private static func wrong(
+        _ name: String, _ view: JSONView, _ expected: String, received: String? = nil
+    ) -> RPCError {
+        let number = view.integer.map(String.init) ?? view.number?.description
+        let value = view.string.map { "\"\($0.excerpt)\"" } ?? number ?? view.kind.article
+        let received = received ?? value
+        return .invalidParams(
+            "\"\(name)\" must be \(expected), not \(received).", param: name, expected: expected, received: received)
+    }
+
     private static func value(_ view: JSONView, _ parameter: ToolParameter) throws(RPCError) -> Value {
-        func wrong(_ expected: String) -> RPCError {
-            let number = view.integer.map(String.init) ?? view.number?.description
-            let received = view.string.map { "\"\($0.excerpt)\"" } ?? number ?? view.kind.article
-            return .invalidParams(
-                "\"\(parameter.name)\" must be \(expected), not \(received).", param: parameter.name,
-                expected: expected, received: received)
-        }
+        let name = parameter.name
         switch parameter.kind {
         case .text:
-            guard let text = view.string else { throw wrong("a string") }
+            guard let text = view.string else { throw wrong(name, view, "a string") }
             return .text(text)
         case .integer(let range):
             guard let number = view.integer, range.contains(number) else {
-                throw wrong("an integer from \(range.lowerBound) to \(range.upperBound)")
+                throw wrong(name, view, "an integer from \(range.lowerBound) to \(range.upperBound)")
             }
             return .integer(number)
         case .flag:
-            guard let flag = view.boolean else { throw wrong("true or false") }
+            guard let flag = view.boolean else { throw wrong(name, view, "true or false") }
             return .flag(flag)
         case .choice(let names):
             guard let text = view.string, names.contains(text) else {
-                throw wrong("one of \(names.joined(separator: ", "))")
+                throw wrong(name, view, "one of \(names.joined(separator: ", "))")
             }
             return .text(text)
-        case .texts(let most):
-            guard view.kind == .array, (1...most).contains(view.count) else {
-                throw wrong("an array of 1 to \(most) strings")
-            }
-            var texts: [String] = []
-            for index in 0..<view.count {
-                guard let text = view.element(index)?.string else { throw wrong("an array of strings") }
-                texts.append(text)
-            }
-            return .texts(texts)
-        case .region:
-            guard view.kind == .object, let x = view.member("x")?.integer, let y = view.member("y")?.integer,
-                let width = view.member("width")?.integer, let height = view.member("height")?.integer,
-                [x, y].allSatisfy({ (0...ToolParameter.longestSide).contains($0) }),
-                [width, height].allSatisfy({ (1...ToolParameter.longestSide).contains($0) })
-            else { throw wrong("an object with the integers x, y, width and height, in pixels") }
-            return .region(PixelRegion(x: x, y: y, width: width, height: height))
+        case .texts(let most): return .texts(try texts(view, name, most: most))
+        case .region: return .region(try region(view, name))
         }
+    }
+
+    private static func texts(_ view: JSONView, _ name: String, most: Int) throws(RPCError) -> [String] {
+        let expected = "an array of 1 to \(most) strings"
+        guard view.kind == .array else { throw wrong(name, view, expected) }
+        guard (1...most).contains(view.count) else {
+            throw wrong(name, view, expected, received: "one of \(view.count)")
+        }
+        var texts: [String] = []
+        for index in 0..<view.count {
+            guard let element = view.element(index) else { break }
+            guard let text = element.string else { throw wrong("\(name)[\(index)]", element, "a string") }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    private static func region(_ view: JSONView, _ name: String) throws(RPCError) -> PixelRegion {
+        let expected = "an object with the integers x, y, width and height, in pixels"
+        guard view.kind == .object else { throw wrong(name, view, expected) }
+        var numbers: [Int] = []
+        for (member, least) in ToolParameter.regionMembers {
+            guard let value = view.member(member) else {
+                throw wrong(name, view, expected, received: "one without \(member)")
+            }
+            guard let number = value.integer, number >= least else {
+                throw wrong("\(name).\(member)", value, "an integer from \(least)")
+            }
+            numbers.append(number)
+        }
+        return PixelRegion(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
     }
 }
 
