@@ -30,6 +30,20 @@ class SaveTests(MCPCase):
             agent.refusal("save_image", image="fine.png", path=name, format="png")
         self.assertEqual(self.names(), ["fine.png"])
 
+    def test_frames_that_the_format_cannot_hold_are_not_left_out_silently(self) -> None:
+        frames = [Image.new("RGB", (20, 20), color) for color in ["red", "lime", "blue"]]
+        self.put("a.gif", frames[0], save_all=True, append_images=frames[1:])
+        agent = self.agent()
+        values = self.checked(agent, "save_image", image="a.gif", path="a.jpg").values
+        self.assertIn("2 more are left out", values["note"])
+        for name, arguments in [("b.jpg", {"frame": 1}), ("b.webp", {}), ("b.gif", {})]:
+            with self.subTest(name):
+                self.assertNotIn("note", self.checked(agent, "save_image", image="a.gif", path=name, **arguments).values)
+
+    def test_an_empty_path_is_said_to_be_empty(self) -> None:
+        self.put("fine.png", screenshot())
+        self.assertIn("is empty", self.agent().refusal("save_image", image="fine.png", path=""))
+
     def test_nothing_hidden_is_written(self) -> None:
         self.put("fine.png", screenshot())
         (self.root / "a/.git/hooks").mkdir(parents=True)

@@ -51,6 +51,7 @@ struct WorkspaceRoots: Sendable {
 
     /// The real path of the folder that a file is to be saved in, and the name of the file. The folder must exist.
     func target(_ path: String) throws(ToolFailure) -> (folder: String, name: String) {
+        if path.isEmpty { throw ToolFailure("The path is empty: give the name of the file to write, such as out.png.") }
         let absolute = try absolute(path)
         let name = absolute.split(separator: "/").last.map(String.init) ?? ""
         let end = absolute.lastIndex(of: "/") ?? absolute.startIndex

@@ -61,7 +61,10 @@ extension Tool {
                 ("height", .integer(size.1)), ("bytes", .integer(image.record.byteCount)),
                 ("replaced", .boolean(isReplaced)),
             ]
-            if let provenance { members.append(("note", .string("It \(provenance)."))) }
+            let dropped = image.record.framesDropped
+            let lost = dropped > 0 ? "Only the first frame or page is saved; \(dropped) more are left out." : nil
+            let notes = [lost, provenance.map { "It \($0)." }].compactMap { $0 }
+            if !notes.isEmpty { members.append(("note", .string(notes.joined(separator: " ")))) }
             return ToolOutcome(members)
         }
     }
