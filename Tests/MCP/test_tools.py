@@ -82,6 +82,19 @@ class ToolTests(MCPCase):
         self.assertTrue(self.checked(agent, "compare_images", first="a.png", second="a.png").bytes)
         self.assertTrue(self.checked(agent, "contact_sheet", images=["a.png", "a.png"]).bytes)
 
+    def test_without_a_cache_folder_every_tool_works(self) -> None:
+        self.put("a.png", screenshot())
+        url = self.web.add("/a.png", encoded(screenshot()))
+        agent = self.agent(cache="/proc/none")
+        for image in ["a.png", url]:
+            with self.subTest(image):
+                self.assertTrue(self.checked(agent, "view_image", image=image).bytes)
+                self.assertTrue(self.checked(agent, "image_info", image=image, colors=True).values["colors"])
+                self.assertIs(self.checked(agent, "compare_images", first=image, second="a.png").values["identical"], True)
+                sheet = self.checked(agent, "contact_sheet", images=[image])
+                self.assertTrue(sheet.bytes)
+                self.assertNotIn("error", sheet.values["images"][0])
+
     def test_of_a_sequence_whose_first_frame_alone_can_be_decoded_that_is_told(self) -> None:
         agent = Agent("--root", str(FIXTURES))
         self.addCleanup(agent.__exit__)

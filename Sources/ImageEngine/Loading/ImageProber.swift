@@ -29,7 +29,15 @@ struct ImageProber: Sendable {
             caller: caller)
         if let error = loader.refusal(of: resource, options) { throw error }
         let now = engine.now
-        if !request.options.lookup.forceRefresh, let known = try await probeCached(request) { return { known } }
+        if !request.options.lookup.forceRefresh {
+            do {
+                if let known = try await probeCached(request) { return { known } }
+            } catch let error as ImageError
+                where !resource.url.isEmpty && engine.lookup.policy(resource, request.options).mayLoad(after: error)
+            {
+                // Its source has it all the same.
+            }
+        }
         if resource.url.isEmpty { throw ImageError.notCached(key: resource.cacheKey) }
         return { try await probeSources(request, since: now) }
     }

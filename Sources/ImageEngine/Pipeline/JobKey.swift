@@ -41,6 +41,8 @@ struct RenderKey: Hashable, Sendable {
     let recipe: ImageRecipe
     let limits: RenderLimits
     var isRaw = false
+    /// `true` when the file may be one without a name, which this process alone can open.
+    var mayBeUnnamed = true
 }
 
 /// What decodes a file in the codec worker without writing one: the bytes to decode, and the limits.

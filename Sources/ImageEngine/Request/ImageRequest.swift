@@ -59,7 +59,8 @@ public struct ImageNeeds: OptionSet, Hashable, Sendable {
     public static let file = ImageNeeds(rawValue: 1)
     /// The bytes, even if the disk cannot be written.
     public static let bytes = ImageNeeds(rawValue: 2)
-    /// A file of raw pixels instead of an image; see ``PixelFile``.
+    /// A file of raw pixels instead of an image; see ``PixelFile``. With ``bytes``, where the cache folder takes none, a file
+    /// without a name that this process alone can open.
     public static let pixels = ImageNeeds(rawValue: 4)
     /// A file, or the bytes where there can be none.
     static let content = ImageNeeds(rawValue: 8)

@@ -58,8 +58,7 @@ struct Renderer: Sendable {
             }
             return try await render(request, into: ScratchFile(path), header, source)
         } catch let failure as ImageError {
-            // The answer to a request for pixels is the path of their file.
-            guard case .storageFailed = failure, !key.isRaw,
+            guard case .storageFailed = failure, key.mayBeUnnamed,
                 let made = try await renderElsewhere(request, header, source)
             else { throw failure }
             return made

@@ -37,7 +37,7 @@ extension VariantMaker {
         let options = request.options
         let key = RenderKey(
             mark: original.workMark, recipe: original.rest ?? options.processing.recipe,
-            limits: options.processing.limits, isRaw: true)
+            limits: options.processing.limits, isRaw: true, mayBeUnnamed: request.needs.contains(.bytes))
         let file = try await Renderer(engine: engine).render(
             original, key, request.resource.name, priority: request.caller.priority)
         let lease = options.storage.lease ?? ImageCache.lease

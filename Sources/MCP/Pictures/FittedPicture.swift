@@ -150,7 +150,7 @@ extension Gallery {
         options.processing.recipe.processors = steps
         options.processing.recipe.frames = .first
         options.storage.lease = Self.pixelLease
-        guard let file = try await image(resource, options, needs: .pixels, progress).pixels else {
+        guard let file = try await image(resource, options, needs: [.pixels, .bytes], progress).pixels else {
             throw ToolFailure("The picture has no pixels.")
         }
         return try await manager.blocking { try PixelRows(file) }
