@@ -73,6 +73,14 @@ extension CacheLookup {
         return true
     }
 
+    /// `true` when an entry that may answer a request is stored, as far as that is known without waiting.
+    func has(_ keys: [CacheKey], in cache: ImageCache) throws(ImageError) -> Bool {
+        for key in keys {
+            if let tier = try cache.cacheType(for: key, burst: 0, mayWait: false), tier != .none { return true }
+        }
+        return false
+    }
+
     /// `true` when no entry that may answer a request is stored, even an expired one. Waits for the disk.
     func lacksEvenExpired(_ keys: [CacheKey], in cache: ImageCache) throws(ImageError) -> Bool {
         for key in keys {

@@ -56,7 +56,7 @@ extension VariantMaker {
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions
     ) async throws -> ImageCache.Candidate? {
         let originals = engine.lookup.keys(resource, options)
-        guard try engine.lookup.lacks(originals, in: cache) else { return nil }
+        if try engine.lookup.has(originals, in: cache) { return nil }
         return try await engine.pool.runIfWanted { [engine] () throws -> ImageCache.Candidate? in
             guard try engine.lookup.lacksEvenExpired(originals, in: cache) else { return nil }
             for key in engine.lookup.madeKeys(resource, options) {
