@@ -1,0 +1,90 @@
+import ImageRecipes
+import TestSupport
+import Testing
+
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
+@testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
+
+/// Images whose original has been replaced since they were made: by this process, in one tier alone, or by another process.
+@Suite struct ReplacedOriginalTests {
+    private let standIn: CodecStandIn
+    private let engine: TestEngine
+    private let server: LocalServer
+    private let made = hollowPNG(width: 3)
+    private let picture = hollowPNG(width: 7)
+
+    init() throws {
+        let standIn = try CodecStandIn(making: made)
+        self.standIn = standIn
+        engine = try TestEngine { $0.codec.executable = standIn.path }
+        let picture = picture
+        server = try LocalServer { _ in .reply(200, [:], picture) }
+    }
+
+    private var url: String { server.url("/a.png") }
+    private func image(
+        _ steps: [ImageProcessor], _ change: (inout ImageOptions) -> Void = { _ in }
+    ) async throws -> ImageResult {
+        try await engine.image(url) {
+            $0.processing.recipe.processors = steps
+            change(&$0)
+        }
+    }
+
+    /// How often the worker made something.
+    private var passes: Int { standIn.requests.reduce(0) { $0 + $1.outputs.count } }
+
+    @Test func whatWasMadeOfAnOriginalIsMadeAnewWhenThatIsReplaced() async throws {
+        _ = try await image([.blackWhite])
+        _ = try engine.manager.store(hollowPNG(width: 9), for: CacheKey(url), in: engine.cache, options: ImageOptions())
+        #expect(try await image([.blackWhite]).cacheType == .none)
+        #expect(passes == 2 && server.requests.count == 1)
+        #expect(try await image([.blackWhite]).cacheType != .none)
+        // When the original is gone, what was made of it still counts.
+        _ = try engine.cache.remove(CacheKey(url))
+        #expect(try await image([.blackWhite]).cacheType != .none)
+        #expect(passes == 2 && server.requests.count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func whatWasMadeOfAnOriginalIsMadeAnewWhenThatIsReplacedInOneTierAlone(_ isInMemory: Bool) async throws {
+        _ = try await image([.blackWhite])
+        let storing = ImageOptions {
+            ($0.storage.keepsInMemory, $0.storage.cacheMemoryOnly) = (isInMemory, isInMemory)
+        }
+        _ = try engine.manager.store(hollowPNG(width: 9), for: CacheKey(url), in: engine.cache, options: storing)
+        let asked = ImageOptions { $0.processing.recipe.processors = [.blackWhite] }
+        let glance = try engine.manager.glance(
+            at: engine.cache.resource(url), in: engine.cache, options: asked, needsBytes: false, burst: 0)
+        if case .found = glance { Issue.record("what was made of the old one is answered at once") }
+        #expect(try await image([.blackWhite]).cacheType == .none)
+    }
+
+    @Test(arguments: [true, false])
+    func whatWasMadeOfAnOriginalIsMadeAnewWhenAnotherProcessReplacesThat(_ keepsInMemory: Bool) async throws {
+        let asked = ImageOptions {
+            $0.processing.recipe.processors = [.blackWhite]
+            $0.storage.keepsInMemory = keepsInMemory
+        }
+        func isAnswered() throws -> Bool {
+            let glance = try engine.manager.glance(
+                at: engine.cache.resource(url), in: engine.cache, options: asked, needsBytes: false, burst: 0)
+            if case .found = glance { return true }
+            return false
+        }
+        _ = try await image([.blackWhite]) { $0 = asked }
+        #expect(try isAnswered())
+        let other = try TestEngine(folder: engine.folder) { $0.codec.executable = standIn.path }
+        let newer = hollowPNG(width: 9, count: 99)
+        _ = try other.manager.store(newer, for: CacheKey(url), in: other.cache, options: ImageOptions())
+        #expect(try !isAnswered())
+        #expect(try await image([.blackWhite]) { $0 = asked }.cacheType == .none)
+        #expect(passes == 2)
+        #expect(try isAnswered())
+    }
+}
