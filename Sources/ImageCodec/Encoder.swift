@@ -250,8 +250,12 @@ extension Encoder {
         guard format == .png, frame.depth == 8, frame.bands >= 3 else {
             let bytes = try frame.encoded(library, how)
             // libheif writes a file without a picture, and no error, where its encoder refuses the size: x265 one with a side
-            // below 32 and another above some 4,200 pixels, because of the levels of HEVC.
-            if library == hv_heif, (try? bytes.withUnsafeBytes { try ImageProbe(whole: $0) }) == nil {
+            // below 32 and another above some 4,200 pixels, because of the levels of HEVC. And libvips reads no longer side
+            // than 16,384 of what libheif has written.
+            if library == hv_heif,
+                max(frame.width, frame.height) > 0x4000
+                    || (try? bytes.withUnsafeBytes { try ImageProbe(whole: $0) }) == nil
+            {
                 throw RenderFailure(
                     .processingFailed,
                     "\(format.rawValue) cannot be written with \(frame.width) × \(frame.height) pixels here; ask for another format, webp or png for example, or resize it."
@@ -323,7 +327,7 @@ enum OutputFile {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 throw RenderFailure(
-                    .fileFailed, "The result cannot be written: \(String(cString: strerror(errno))).")
+                    .resultFailed, "The result cannot be written: \(String(cString: strerror(errno))).")
             }
             written += count
         }

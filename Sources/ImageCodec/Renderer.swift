@@ -16,10 +16,13 @@ struct Renderer {
 
     /// Executes every step once for each frame that is needed; the frames are in memory afterwards.
     mutating func run() throws(RenderFailure) {
-        for number in request.outputs.indices
-        where page(of: number) == nil && !takesAnimation(request.outputs[number]) {
+        for number in request.outputs.indices {
+            guard case .number(let page) = request.outputs[number].frames, self.page(of: number) == nil,
+                !takesAnimation(request.outputs[number])
+            else { continue }
+            let frames = decoder.pageCount == 1 ? "one frame" : "\(decoder.pageCount) frames"
             results[number] = .failure(
-                RenderFailure(.processingFailed, "The picture has \(decoder.pageCount) frames, counted from 0."))
+                RenderFailure(.processingFailed, "The picture has \(frames), counted from 0, and no frame \(page)."))
         }
         let whole = request.outputs.indices.filter { takesAnimation(request.outputs[$0]) }
         if whole.isEmpty {

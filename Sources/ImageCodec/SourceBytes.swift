@@ -12,16 +12,16 @@ struct SourceStamp: Equatable {
     init(descriptor: Int32) throws(RenderFailure) {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
-            throw RenderFailure(.fileFailed, "The source is not a regular file.")
+            throw RenderFailure(.sourceFailed, "The source is not a regular file.")
         }
         size = Int(facts.st_size)
         (seconds, nanoseconds) = (facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec)
     }
 
-    /// Throws `sourceChanged` when the file has been written to since.
+    /// Throws `sourceFailed` when the file has been written to since.
     func check(descriptor: Int32) throws(RenderFailure) {
         guard try SourceStamp(descriptor: descriptor) == self, hv_source_was_cut() == 0 else {
-            throw RenderFailure(.sourceChanged, "The source was written to while it was read.")
+            throw RenderFailure(.sourceFailed, "The source was written to while it was read.")
         }
     }
 }

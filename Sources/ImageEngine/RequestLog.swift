@@ -31,10 +31,6 @@ enum RequestLog {
 
     private static func shown(_ url: String) -> String {
         if url.prefix(5).lowercased() == "data:" { return "data:" }
-        let plain = url.prefix { $0 != "?" && $0 != "#" }
-        guard let start = plain.firstRange(of: "://")?.upperBound else { return String(plain).excerpt }
-        let authority = plain[start...].prefix { $0 != "/" }
-        guard let sign = authority.lastIndex(of: "@") else { return String(plain).excerpt }
-        return (String(plain[..<start]) + plain[plain.index(after: sign)...]).excerpt
+        return String(url.prefix { $0 != "?" && $0 != "#" }).excerpt
     }
 }

@@ -47,8 +47,8 @@ extension FrameWriter {
             text(name)
         case .processingFailed: byte(3)
         case .outOfMemory: byte(4)
-        case .fileFailed: byte(5)
-        case .sourceChanged: byte(6)
+        case .resultFailed: byte(5)
+        case .sourceFailed: byte(6)
         }
         text(failure.reason)
     }
@@ -94,8 +94,8 @@ extension FrameReader {
         case 2: kind = .limit(try text())
         case 3: kind = .processingFailed
         case 4: kind = .outOfMemory
-        case 5: kind = .fileFailed
-        case 6: kind = .sourceChanged
+        case 5: kind = .resultFailed
+        case 6: kind = .sourceFailed
         case let number: throw FrameError("a failure is \(number)")
         }
         return RenderFailure(kind, try text())

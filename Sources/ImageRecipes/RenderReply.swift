@@ -83,10 +83,10 @@ public struct RenderFailure: Error, Hashable, Sendable {
         case processingFailed
         /// There was not enough memory.
         case outOfMemory
-        /// A file could not be read or written.
-        case fileFailed
-        /// The source was written to while it was read.
-        case sourceChanged
+        /// The result could not be written.
+        case resultFailed
+        /// The source could not be read, or was written to while it was read.
+        case sourceFailed
     }
 
     /// The kind of the failure.

@@ -119,7 +119,10 @@ extension RPCError {
             details: [("method", .string(method.excerpt))] + (suggestion.map { [("suggestion", .string($0))] } ?? []))
     }
 
-    /// −32602: a parameter is missing, unknown, or of the wrong kind.
+    /// The code of an error about a parameter that is missing, unknown, or of the wrong kind.
+    public static let invalidParamsCode = -32602
+
+    /// The error with ``invalidParamsCode``.
     public static func invalidParams(
         _ message: String, param: String? = nil, expected: String? = nil, received: String? = nil,
         suggestion: String? = nil
@@ -129,7 +132,7 @@ extension RPCError {
         if let expected { details.append(("expected", .string(expected))) }
         if let received { details.append(("received", .string(received))) }
         if let suggestion { details.append(("suggestion", .string(suggestion))) }
-        return RPCError(code: -32602, name: "invalidParams", message: message, details: details)
+        return RPCError(code: invalidParamsCode, name: "invalidParams", message: message, details: details)
     }
 
     /// −32603: an internal failure of the server.

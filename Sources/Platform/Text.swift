@@ -29,20 +29,40 @@ package struct ExactText: Hashable, Sendable {
 }
 
 extension String {
-    /// The text, shortened so that it can stand in a sentence, with its length; data URLs and keys may be megabytes long.
+    /// The text as it can stand in a sentence: without users and passwords in URLs, and shortened, with its length; data URLs
+    /// and keys may be megabytes long.
     package var excerpt: String {
-        guard utf8.count > 200 else { return self }
+        let text = withoutLogins
+        guard text.utf8.count > 200 else { return text }
         // A place in the middle of a character of several bytes counts as its beginning.
-        return "\(self[..<utf8.index(startIndex, offsetBy: 160)])… (\(utf8.count) bytes)"
+        return "\(text[..<text.utf8.index(text.startIndex, offsetBy: 160)])… (\(utf8.count) bytes)"
     }
 
     /// The text in quotation marks, for a message about a value that is wrong: without the user and the password, should it be a
-    /// URL that was given in the wrong place.
+    /// URL that was given in the wrong place, whose host nobody knows.
     package var quoted: String {
         guard let sign = firstRange(of: "://"), let at = self[sign.upperBound...].lastIndex(of: "@") else {
             return "\"\(self)\""
         }
         return "\"\(self[..<sign.upperBound])…\(self[at...])\""
+    }
+
+    /// The text with … in place of the user and the password of each URL in it.
+    ///
+    /// - Complexity: O(*n*).
+    private var withoutLogins: String {
+        guard has("@") else { return self }
+        var (shown, rest) = ("", self[...])
+        while let sign = rest.firstRange(of: "://") {
+            shown += rest[..<sign.upperBound]
+            rest = rest[sign.upperBound...]
+            // A password may contain an @ that should have been escaped: the host begins behind the last.
+            let authority = rest.prefix { !"/?#\\".contains($0) && !$0.isWhitespace }
+            guard let at = authority.lastIndex(of: "@") else { continue }
+            shown += "…"
+            rest = rest[at...]
+        }
+        return shown + rest
     }
 
     /// The parts one after the other.

@@ -52,6 +52,8 @@ public final class Dialogue {
         public let notStored: String?
         /// The number of frames of an animation that the image does not have any more.
         public let framesDropped: Int
+        /// The error's code; `nil` when there is none.
+        public let code: Int?
         /// The error's message; `nil` when there is none.
         public let message: String?
         /// The error's hint, a suggestion for the user; `nil` when there is none.
@@ -69,6 +71,7 @@ public final class Dialogue {
             if let width, let height { size = (width, height) } else { size = nil }
             framesDropped = view.member("framesDropped")?.integer ?? 0
             notStored = view.member("stored")?.string
+            code = isError ? view.member("code")?.integer : nil
             message = view.member("message")?.string
             hint = view.member("data")?.member("hint")?.string
         }

@@ -34,6 +34,7 @@ extension HalcyonCommand {
     /// Throws for a command that there is none of: the server, which is started without one, would take it for a flag of its own.
     static func check(_ words: [String]) throws {
         guard let word = words.first, !word.hasPrefix("-") else { return }
+        if word == "help" { return try check(Array(words.dropFirst())) }
         let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
         if names.contains(word) { return }
         let command = word.contains("://") ? "halcyon get \(word.forTerminal)" : nearestName(to: word, in: names)

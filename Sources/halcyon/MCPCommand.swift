@@ -18,8 +18,7 @@ struct MCPCommand: ParsableCommand {
         completion: .directory)
     var roots: [String] = []
 
-    @Option(help: "The cache that the agent uses and can look into. Default: default.")
-    var cache: String?
+    @OptionGroup var place: CacheOption
 
     @Option(
         name: .customLong("max-result-bytes"),
@@ -43,7 +42,7 @@ struct MCPCommand: ParsableCommand {
 
     func run() throws {
         var configuration = MCPServer.Configuration()
-        if let cache { configuration.cache = cache }
+        if let cache = place.cache { configuration.cache = cache }
         configuration.roots = roots
         if let limit { configuration.maxResultBytes = limit }
         configuration.version = ImageServer.version

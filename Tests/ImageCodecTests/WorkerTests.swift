@@ -72,7 +72,7 @@ import Testing
     @Test("A source that is no file or is empty is a failure of its own")
     func files() async throws {
         let bench = try await CodecBench()
-        #expect(try await bench.make(bench.folder.path, "png").outcome.failure?.kind == .fileFailed)
+        #expect(try await bench.make(bench.folder.path, "png").outcome.failure?.kind == .sourceFailed)
         #expect(try await bench.make(try bench.file([]), "png").outcome.failure?.kind == .badData)
     }
 
@@ -100,7 +100,7 @@ import Testing
             // At whatever place it is by now.
             for count in stride(from: whole.count, through: 0, by: -whole.count / 50) { truncate(path, off_t(count)) }
             switch try await bench.worker.reply().outcomes.first?.failure?.kind {
-            case nil, .sourceChanged, .badData: break
+            case nil, .sourceFailed, .badData: break
             case let kind: Issue.record("\(String(describing: kind))")
             }
         }

@@ -60,7 +60,8 @@ enum RecipeValues {
     /// Messages that have everything a message can have.
     static func messages() throws -> [RenderMessage] {
         let kinds: [RenderFailure.Kind] = [
-            .badData, .unsupported, .limit("maxPixels"), .processingFailed, .outOfMemory, .fileFailed,
+            .badData, .unsupported, .limit("maxPixels"), .processingFailed, .outOfMemory, .resultFailed,
+            .sourceFailed,
         ]
         let image = RenderedImage(
             format: "rgba", width: 3, height: 4, frameCount: 2, byteCount: 96, hasAlpha: true, delays: [100, 40],

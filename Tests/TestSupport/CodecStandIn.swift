@@ -186,7 +186,7 @@ public final class CodecStandIn: Sendable {
                     reply += b"\x01\x00" + text("The picture is torn.")
                     continue
                 if is_lost:
-                    reply += b"\x01\x05" + text("It is gone.")
+                    reply += b"\x01\x06" + text("It is gone.")
                     continue
                 if now == "refuse":
                     reply += b"\x01\x03" + text("It does not want to.")

@@ -73,9 +73,10 @@ extension RenderFailure {
             .processingFailed(reason: "\(source.excerpt) cannot be processed: \(reason)")
         case .outOfMemory:
             .processingFailed(reason: "\(source.excerpt) cannot be processed: there was not enough memory. \(reason)")
-        case .sourceChanged:
-            .storageFailed(reason: "\(source.excerpt): \(reason)", hint: "Try again when it is complete.")
-        case .fileFailed:
+        case .sourceFailed:
+            .storageFailed(
+                reason: "\(source.excerpt): \(reason)", hint: "Try again when it is complete and can be read.")
+        case .resultFailed:
             .storageFailed(reason: reason, hint: "Check that the cache folder can be written and has space left.")
         }
     }

@@ -19,14 +19,14 @@ final class RenderFiles {
         possible.outputs = []
         do throws(SystemError) {
             source = try Descriptor(reading: whole.source, followsLinks: true)
-        } catch { throw RenderFailure(.fileFailed, "The source cannot be opened: \(Self.clause(error)).") }
-        guard source.stamp != nil else { throw RenderFailure(.fileFailed, "The source is not a regular file.") }
+        } catch { throw RenderFailure(.sourceFailed, "The source cannot be opened: \(Self.clause(error)).") }
+        guard source.stamp != nil else { throw RenderFailure(.sourceFailed, "The source is not a regular file.") }
         for (place, output) in whole.outputs.enumerated() {
             do throws(SystemError) {
                 if output.rule != .nothing { files.append(try CreatedFile(output.path)) }
                 possible.outputs.append(output)
             } catch {
-                failures[place] = RenderFailure(.fileFailed, "The result cannot be written: \(Self.clause(error)).")
+                failures[place] = RenderFailure(.resultFailed, "The result cannot be written: \(Self.clause(error)).")
             }
         }
         request = possible

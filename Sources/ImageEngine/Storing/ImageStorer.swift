@@ -167,10 +167,8 @@ struct ImageStorer: Sendable {
                 return try await engine.pool.run(isLong: store.isLong) { [store] in try store.run().stored }
             }
         }
-        let original = try await engine.pool.run(isLong: !given.isSmall) { [self] in
-            try stored(
-                given, for: key, in: engine.lookup.originals(for: cache, options), options, overwrites: overwrites)
-        }
+        let original = try await original(
+            given, for: key, in: engine.lookup.originals(for: cache, options), options, overwrites: overwrites)
         if options.processing.recipe.isNothing(for: original.result.record.header),
             options.processing.cacheOriginalImage
         {
@@ -195,30 +193,30 @@ struct ImageStorer: Sendable {
         var options = cache.completed(options)
         options.processing.cacheOriginalImage = false
         let key = CacheKey(name)
-        let original = try await engine.pool.run(isLong: !given.isSmall) { [self, options] in
-            try stored(given, for: key, in: cache, options, overwrites: false)
-        }
+        let original = try await original(given, for: key, in: cache, options, overwrites: false)
         let made = try await Renderer(engine: engine).rendered(
             original, key, name, in: cache, options.keepingForVariants, needs: .bytes)
         return try await engine.pool.run(isLong: made.isLong) { try made.store().withoutFile() }
     }
 
     /// The original with a file for the worker; stored if the options keep originals.
-    private func stored(
+    private func original(
         _ given: GivenImage, for key: CacheKey, in home: ImageCache, _ options: ImageOptions, overwrites: Bool
-    ) throws -> Original {
+    ) async throws -> Original {
         var loading = options
         loading.processing.recipe = ImageRecipe()
         loading.storage.forcedCacheFileExtension = nil
-        let store = try storing(given, for: key, in: home, loading, overwrites: overwrites, metadata: nil)
-        var result: ImageResult
-        if options.processing.cacheOriginalImage {
-            // An existing original that was not replaced is the one that variants are made from.
-            result = try store.run().stored
-        } else {
-            result = try store.withoutFile()
-            result.content = store.content
+        return try await engine.pool.run(isLong: !given.isSmall) { [self, loading] in
+            let store = try storing(given, for: key, in: home, loading, overwrites: overwrites, metadata: nil)
+            var result: ImageResult
+            if options.processing.cacheOriginalImage {
+                // An existing original that was not replaced is the one that variants are made from.
+                result = try store.run().stored
+            } else {
+                result = try store.withoutFile()
+                result.content = store.content
+            }
+            return try Original(result, in: home, loading, spool: engine.spool)
         }
-        return try Original(result, in: home, loading, spool: engine.spool)
     }
 }

@@ -48,57 +48,46 @@ struct Renderer: Sendable {
         let first = output.steps.first { !$0.changesNothing }
         try key.limits.check(header, source: source, isShrunk: first?.isResampling == true)
         if key.isRaw { output.rule = .pixels }
-        let request = RenderRequest(
+        var request = RenderRequest(
             source: original.path, format: header.format.rawValue,
             originalFormat: original.rest == nil ? nil : original.format.rawValue, outputs: [output],
             limits: key.limits)
-        do {
-            let path = try await engine.pool.run { [spool = engine.spool] in
-                try ImageError.reporting(spool.path) { try spool.partialPath("made") }
+        var places: [@Sendable () throws -> ScratchFile] = [
+            { [spool = engine.spool] in ScratchFile(try spool.partialPath("made")) }
+        ]
+        if key.mayBeUnnamed { places += UnnamedFile.places.map { place in { ScratchFile(try place()) } } }
+        // The error of the cache folder, when only other places are left to try.
+        var refusal: ImageError?
+        for place in places {
+            let file: ScratchFile
+            do { file = try await engine.pool.run(place) } catch {
+                refusal = refusal ?? .storage(error, folder: engine.spool.path)
+                continue
             }
-            return try await render(request, into: ScratchFile(path), header, source)
-        } catch let failure as ImageError {
-            guard case .storageFailed = failure, key.mayBeUnnamed,
-                let made = try await renderElsewhere(request, header, source)
-            else { throw failure }
-            return made
-        }
-    }
-
-    /// Renders a file that the cache folder does not take to another place; `nil` when no other takes it either.
-    private func renderElsewhere(
-        _ request: RenderRequest, _ header: ImageHeader, _ source: String
-    ) async throws -> RenderedFile? {
-        for place in UnnamedFile.places {
-            guard let file = try? place() else { continue }
-            do {
-                return try await render(request, into: ScratchFile(file), header, source)
-            } catch ImageError.storageFailed {
-                // The next place may take it.
+            request.outputs[0].path = file.path
+            switch try await outcome(of: request, header, source) {
+            case .finished(let image): return RenderedFile(scratch: file, image: image)
+            case .failed(let failure) where failure.kind == .resultFailed:
+                refusal = refusal ?? failure.imageError(source)
+            case .failed(let failure): throw failure.imageError(source)
             }
         }
-        return nil
+        throw refusal ?? .noFileLeft
     }
 
-    private func render(
-        _ request: RenderRequest, into file: ScratchFile, _ header: ImageHeader, _ source: String
-    ) async throws -> RenderedFile {
-        var request = request
-        request.outputs[0].path = file.path
-        let reply: RenderReply
+    /// The outcome of a request with one output.
+    private func outcome(of request: RenderRequest, _ header: ImageHeader, _ source: String) async throws
+        -> RenderOutcome
+    {
         do {
-            reply = try await engine.codec.render(request, cost: RenderLimits.cost(of: header))
+            let reply = try await engine.codec.render(request, cost: RenderLimits.cost(of: header))
+            guard let outcome = reply.outcomes.first else { throw CodecFailure.garbled(reason: "no outcome") }
+            if case .finished(let image) = outcome, (image.format == "rgba") != (request.outputs[0].rule == .pixels) {
+                throw CodecFailure.garbled(reason: "it made \(image.format)")
+            }
+            return outcome
         } catch let failure as CodecFailure {
             throw failure.imageError(source)
-        }
-        switch reply.outcomes.first {
-        case .finished(let image):
-            guard (image.format == "rgba") == (request.outputs[0].rule == .pixels) else {
-                throw CodecFailure.garbled(reason: "it made \(image.format)").imageError(source)
-            }
-            return RenderedFile(scratch: file, image: image)
-        case .failed(let failure): throw failure.imageError(source)
-        case nil: throw CodecFailure.garbled(reason: "no outcome").imageError(source)
         }
     }
 
@@ -109,7 +98,7 @@ struct Renderer: Sendable {
             return body.count <= BodySpool.memoryLimit ? .bytes(try ImageCache.bytes(of: .body(body))) : .body(body)
         }
         guard let stamp = FileStamp(path: file.path) else {
-            throw .storageFailed(reason: "The codec worker has left no file.", hint: "Try again.")
+            throw .noFileLeft
         }
         if stamp.size <= BodySpool.memoryLimit { return .bytes(try ImageCache.bytes(of: .file(file.path))) }
         let own = file.path + "~kept"
@@ -120,4 +109,9 @@ struct Renderer: Sendable {
         }
         return .body(DownloadedBody(.file(path: own, count: stamp.size)))
     }
+}
+
+extension ImageError {
+    fileprivate static let noFileLeft = Self.storageFailed(
+        reason: "The codec worker has left no file.", hint: "Try again.")
 }

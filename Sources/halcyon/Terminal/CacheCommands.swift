@@ -113,7 +113,7 @@ struct SingleRequest {
         guard let reply, !reply.isError, let document = try? JSONDocument(parsing: reply.text) else {
             if options.json, let reply { try printToStdout(reply.text + [UInt8(ascii: "\n")]) }
             complain("\(reply?.complaint(about: thing) ?? "\(thing): the engine has ended.")")
-            throw Ending.failed
+            throw Ending.after(reply)
         }
         let text = show(document.root)
         try printToStdout(options.json ? reply.text + [UInt8(ascii: "\n")] : Array(text.utf8))

@@ -65,7 +65,7 @@ struct ListCommand: ParsableCommand {
             guard !reply.isError, let document = try? JSONDocument(parsing: reply.text) else {
                 complain(reply.complaint(about: "ls"))
                 session.end()
-                throw Ending.failed
+                throw Ending.after(reply)
             }
             lines += self.lines(document.root)
             // Without an order each page is printed as it comes.
@@ -180,27 +180,28 @@ struct RemoveCommand: ParsableCommand {
                 if everywhere { params.field("remote", true) }
             }
         }
-        var hasFailed = false
+        var failure: ExitCode?
         var outputFailure: (any Error)?
         let isWhole = RequestBatch(session.dialogue, requests).run { number, reply in
             if self.session.json {
                 do { try printToStdout(reply.text + [UInt8(ascii: "\n")]) } catch { outputFailure = error }
             }
             if reply.isError {
-                hasFailed = true
+                failure = Ending.after(reply)
                 complain(reply.complaint(about: keys[number]))
             } else if let document = try? JSONDocument(parsing: reply.text) {
                 if let problem = document.root.remoteProblem {
-                    hasFailed = true
+                    failure = failure ?? Ending.failed
                     complain("\(keys[number].forTerminal): the remote tier still has it: \(problem)")
                 } else if !everywhere, document.root.member("removed")?.boolean != true {
-                    hasFailed = true
+                    failure = failure ?? Ending.failed
                     complain("\(keys[number].forTerminal) is not in the cache.")
                 }
             }
         }
         session.end()
         if let outputFailure { throw outputFailure }
-        if !isWhole || hasFailed { throw Ending.failed }
+        if !isWhole { throw Ending.failed }
+        if let failure { throw failure }
     }
 }

@@ -74,7 +74,8 @@ struct GetCommand: ParsableCommand {
         if isWhole { report.finish() }
         session.end(cancels: report.outputFailure != nil)
         if let failure = report.outputFailure { throw failure }
-        if !isWhole || report.hasFailed { throw Ending.failed }
+        if !isWhole { throw Ending.failed }
+        if let failure = report.failure { throw failure }
     }
 
     /// - Parameter steps: The processors in their compact text; empty for none.

@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import Platform
 internal import Terminal
 
@@ -7,7 +8,8 @@ struct GetReport {
     private var place: OutputPlace?
     private let json: Bool
     private var screen: ProgressScreen
-    private(set) var hasFailed = false
+    /// The exit code when something has failed.
+    private(set) var failure: ExitCode?
     /// The first error of standard output.
     private(set) var outputFailure: (any Error)?
 
@@ -40,7 +42,9 @@ struct GetReport {
         defer { draw(&painter) }
         skip(list.gaps[number])
         if json { print(reply.text + [UInt8(ascii: "\n")]) }
-        guard !reply.isError, let path = reply.path else { return fail(reply.complaint(about: list.items[number])) }
+        guard !reply.isError, let path = reply.path else {
+            return fail(reply.complaint(about: list.items[number]), Ending.after(reply))
+        }
         do throws(StartFailure) {
             let shown = try place?.take(path, from: list.items[number]) ?? path
             if !json, shown != OutputPlace.stream { print(Array((shown + "\n").utf8)) }
@@ -56,7 +60,7 @@ struct GetReport {
             }
         } catch {
             screen.revoke()
-            fail(error.description)
+            fail(error.description, Ending.failed)
         }
     }
 
@@ -74,8 +78,8 @@ struct GetReport {
 
     private func name(_ number: Int) -> String { FilePath.lastName(of: list.items[number]) }
 
-    private mutating func fail(_ complaint: String) {
-        hasFailed = true
+    private mutating func fail(_ complaint: String, _ code: ExitCode) {
+        failure = failure ?? code
         if !json, place?.isStream != true { print([UInt8(ascii: "\n")]) }
         complain(complaint)
     }

@@ -55,7 +55,7 @@ struct PrefetchCommand: ParsableCommand {
         if session.json { try printToStdout(reply.text + [UInt8(ascii: "\n")]) }
         guard !reply.isError, let document = try? JSONDocument(parsing: reply.text) else {
             complain(reply.complaint(about: file))
-            throw Ending.failed
+            throw Ending.after(reply)
         }
         let result = document.root
         func count(_ list: StaticString) -> Int { result.member(list)?.count ?? 0 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import ImageEngine
 internal import JSONRPC
 internal import Logging
 internal import Platform
@@ -53,8 +54,10 @@ struct Session: ~Copyable {
 
 /// The options of all commands that use a cache.
 struct SessionOptions: ParsableArguments {
-    @Option(help: "The name of the cache. Default: default.")
-    var cache: String?
+    @OptionGroup var place: CacheOption
+
+    /// The name of the cache; `nil` for the default one.
+    var cache: String? { place.cache }
 
     @Flag(help: "Print JSON: results as the protocol has them, one a line.")
     var json = false
@@ -72,7 +75,24 @@ struct SessionOptions: ParsableArguments {
     }
 }
 
+/// The option that names a cache.
+struct CacheOption: ParsableArguments {
+    @Option(help: "The name of the cache. Default: default.")
+    var cache: String?
+
+    func validate() throws {
+        guard let cache, !CacheRegistry.isName(cache) else { return }
+        throw ValidationError("--cache takes 1 to 64 letters, digits, '-', '_' or '.', not \(cache.quoted).")
+    }
+}
+
 /// The exit codes of commands: 0 when everything worked, 1 when something failed, 2 when the command line was wrong.
 enum Ending {
     static let failed = ExitCode(1)
+    static let misused = ExitCode(2)
+
+    /// The exit code after an answer that is an error; 2 when the server refuses what the command line says.
+    static func after(_ reply: Dialogue.Reply?) -> ExitCode {
+        reply?.code == RPCError.invalidParamsCode ? misused : failed
+    }
 }

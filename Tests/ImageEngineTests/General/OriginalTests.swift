@@ -46,6 +46,7 @@ import Testing
         #expect(result.record.header.width == 3 && result.record.path != nil)
         #expect(server.requests.count == 2)
         #expect(try hasOriginal() == false)
+        #expect(standIn.requests.count == 2, "a source that is gone was rendered to one place alone")
         try await eventually("no part is left") { [engine] in engine.partials.isEmpty }
     }
 

@@ -120,16 +120,16 @@ import Testing
         }
         var missing = request("a")
         missing.source = folder.path + "/nothing"
-        #expect(try await kinds(missing) == [.fileFailed])
+        #expect(try await kinds(missing) == [.sourceFailed])
         missing.source = folder.path
-        #expect(try await kinds(missing) == [.fileFailed])
+        #expect(try await kinds(missing) == [.sourceFailed])
         #expect(pool.startedCount == 0)
         #expect(try await kinds(request("b")) == [.processingFailed])
         #expect(!folder.files.contains("b-1"))
         try standIn.set(.make)
         var two = request("c")
         two.outputs.insert(RenderOutput(steps: [], path: folder.path + "/a"), at: 0)
-        #expect(try await kinds(two) == [.fileFailed, nil])
+        #expect(try await kinds(two) == [.resultFailed, nil])
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path + "/a")) == Data([1]))
         #expect(folder.files.contains("c-1"))
     }

@@ -82,7 +82,7 @@ struct CommandTests {
         #expect(got.status == 1 && got.errors.contains("maxBytes"))
         #expect(web.requests.map { $0.headers["x-test"] } == ["a: b"])
         let misspelt = try run("$HALCYON get -O maxByte=100 $WEB/png-rgb.png")
-        #expect(misspelt.status == 1 && misspelt.errors.contains("maxBytes"))
+        #expect(misspelt.status == 2 && misspelt.errors.contains("maxBytes"))
         #expect(try run("$HALCYON get --only-cached $WEB/png-rgb.png").status == 1 && web.requests.count == 1)
     }
 
@@ -99,7 +99,7 @@ struct CommandTests {
             "downsample.1(width=40,height=40)|>crop.1(width=20,height=10,left=20,top=0)|>flip.1(horizontal=true,vertical=false)|>format.1(to=png)"
         #expect(try made.lines[0]["processorIdentifier"]?.string == identifier, "\(made.output)")
         let misspelt = try run("$HALCYON get --processors crop:20x10,smrt $WEB/png-rgb.png")
-        #expect(misspelt.status == 1 && misspelt.errors.contains(#"did you mean "smart"?"#), "\(misspelt.errors)")
+        #expect(misspelt.status == 2 && misspelt.errors.contains(#"did you mean "smart"?"#), "\(misspelt.errors)")
         let format = try run("$HALCYON get --format jpg/blur:3 $WEB/png-rgb.png")
         #expect(format.status == 2 && format.errors.contains("not jpg/blur:3."), "\(format.errors)")
     }
@@ -350,6 +350,20 @@ struct CommandTests {
         }
         #expect(text(try run("$HALCYON ls --sort size")).split(separator: "\n").count == 3)
         #expect(try run("$HALCYON ls --sort colour").status == 2)
+    }
+
+    @Test(arguments: [
+        ("get --cache ../x $WEB/png-rgb.png", "not \"../x\""), ("mcp --cache ../x", "not \"../x\""),
+        ("get -O nope=5 $WEB/png-rgb.png", "nope"), ("get --processors nope $WEB/png-rgb.png", "nope"),
+        ("prefetch --max-concurrent 0 list", "maxConcurrent"), ("size --cache .hidden", "not \".hidden\""),
+        ("help nope", "no command \"nope\""),
+    ])
+    func aCommandLineThatIsWrongEndsWithTwo(line: String, names: String) throws {
+        defer { web.stop() }
+        overwrite(scratch.path + "/list", ascii(web.url("/png-rgb.png")))
+        let wrong = try run("$HALCYON \(line)")
+        #expect(wrong.status == 2 && wrong.errors.contains(names), "\(wrong.status): \(wrong.errors)")
+        #expect(web.requests.isEmpty)
     }
 
     /// Bash asks the program itself for keys.
