@@ -10,7 +10,13 @@ extension ImageCache {
         /// The seconds since its time on disk was over; `nil` while it is not.
         package var expiredFor: Int?
 
-        package init(hit: Hit, expiredFor: Int? = nil) { (self.hit, self.expiredFor) = (hit, expiredFor) }
+        package init(hit: Hit) { self.hit = hit }
+
+        /// An image on disk, whether or not its time is over.
+        package init(_ record: ImageRecord, at now: Int) {
+            hit = Hit(record: record)
+            expiredFor = record.expiryTime.map { HTTPFreshness.span(from: $0, to: now) }
+        }
 
         /// The validators that make a request for it conditional; `nil` when its server cannot be asked.
         ///
@@ -45,7 +51,7 @@ extension ImageCache {
         for key: CacheKey, options: StorageOptions, evenExpired: Bool, patience: Double
     ) throws(ImageError) -> Candidate? {
         if let hit = try hit(for: key, options: options, patience: patience) {
-            guard hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh else {
+            guard hit.lacksFile(for: options), !options.fromMemoryCacheOrRefresh else {
                 return Candidate(hit: hit)
             }
             do throws(ImageError) {
@@ -61,8 +67,7 @@ extension ImageCache {
         guard evenExpired, !options.fromMemoryCacheOrRefresh,
             let record = try disk.recordEvenExpired(key, lease: options.lease ?? Self.lease, patience: patience)
         else { return nil }
-        let over = record.expiryTime.map { HTTPFreshness.span(from: $0, to: disk.clock.now) }
-        return Candidate(hit: Hit(record: record), expiredFor: over)
+        return Candidate(record, at: disk.clock.now)
     }
 
     /// The same image with what another process may have heard of its server since memory remembers it; unchanged when the

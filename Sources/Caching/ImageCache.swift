@@ -66,6 +66,9 @@ public final class ImageCache: Sendable {
         public var record: ImageRecord { entry.record }
         /// Its bytes, if memory held them.
         public var bytes: [UInt8]? { entry.bytes }
+
+        /// `true` when only memory has the image, and a request with these options wants a file.
+        package func lacksFile(for options: StorageOptions) -> Bool { record.path == nil && !options.cacheMemoryOnly }
     }
 
     /// An image that was offered to memory.

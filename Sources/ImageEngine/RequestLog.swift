@@ -1,7 +1,8 @@
 internal import ImageErrors
 internal import Logging
 
-/// Lines of the log about single requests, for `--log-level debug`: what was not cached, and what became of each download.
+/// Lines of the log about single requests, for `--log-level debug`: what the cache could not answer, what became of each
+/// download, and what was not stored.
 ///
 /// They name URLs, which are private: no other level does. Names and passwords, queries and fragments are left out, and with
 /// them most of what is secret.
@@ -27,6 +28,11 @@ enum RequestLog {
     static func failed(_ error: any Error, _ url: String) {
         let name = (error as? ImageError)?.name ?? "\(type(of: error))"
         logger.debug("not downloaded", metadata: ["url": "\(shown(url))", "error": "\(name)"])
+    }
+
+    /// Notes an image that no tier keeps, of a request that is told so.
+    static func notStored(_ url: String, _ reason: NotStoredReason) {
+        logger.debug("not stored", metadata: ["url": "\(shown(url))", "reason": "\(reason.rawValue)"])
     }
 
     private static func shown(_ url: String) -> String {

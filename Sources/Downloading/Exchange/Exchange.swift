@@ -224,7 +224,7 @@ struct Exchange: Sendable {
         -> HTTPRequest
     {
         visited.insert(outgoing)
-        var next = try outgoing.redirected(status: status, to: location, request.transfer.redirect, naming: request.url)
+        var next = try outgoing.redirected(status: status, to: location, request.transfer, naming: request.url)
         let redirects = summary.redirects + 1
         if let error = run.job.dismiss({ $0.request.error(after: redirects) }) { throw error }
         if let delegate = delegate(for: .redirect) {
@@ -241,7 +241,7 @@ struct Exchange: Sendable {
         }
         next = try rules.rewritten(next)
         // Only what will really be requested counts.
-        try outgoing.check(next: next, request.transfer.redirect, naming: request.url)
+        try outgoing.check(next: next, request.transfer, naming: request.url)
         if visited.contains(next) {
             let reason = "\(ImageError.redirectsInCircle), through \(next.url.text.excerpt)"
             throw DownloadLimitName.maxRedirects.error(reason, source: request.url)

@@ -18,11 +18,11 @@ extension HTTPRequest {
     /// Only to http and https. From https to http is permitted, because credentials are never sent to another origin. Nor
     /// is a body, which may be a secret like a header.
     func redirected(
-        status: Int, to location: String, _ mode: RedirectMode, naming source: String
+        status: Int, to location: String, _ options: TransferOptions, naming source: String
     ) throws(ImageError) -> HTTPRequest {
         let next = redirected(status: status).following(to: try url.following(location, naming: source))
         // The delegate, which may change where it leads, is not asked in vain.
-        if mode == .none { try check(next: next, mode, naming: source) }
+        if options.redirect == .none { try check(next: next, options, naming: source) }
         guard next.body == nil || next.url.origin == url.origin else {
             let reason =
                 "It was redirected to there with status \(status), and the body of a request stays with its origin."
@@ -34,9 +34,9 @@ extension HTTPRequest {
     /// Throws when `next` is not permitted to follow this request; errors name `source`.
     ///
     /// - Parameter next: The request that will really be sent, after changes by a delegate and by the rules of mirrors.
-    func check(next: HTTPRequest, _ mode: RedirectMode, naming source: String) throws(ImageError) {
+    func check(next: HTTPRequest, _ options: TransferOptions, naming source: String) throws(ImageError) {
         let rule: String
-        switch mode {
+        switch options.redirect {
         case .follow: return
         case .sameOrigin where next.url.origin == url.origin: return
         case .sameOrigin: rule = "redirects to another origin are turned off (set redirect to \"follow\")"

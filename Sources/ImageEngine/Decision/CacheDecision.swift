@@ -1,5 +1,6 @@
 /// The decision about a cached entry for a request, with its reason. It is the only one: the hit on the reader thread,
-/// loads, made variants, `probe`, `prefetch` and `explain` all use it. A plain value.
+/// loads, made variants, `probe`, `prefetch` and `explain` all use it; what ``CacheLookup/glance(at:in:options:needsBytes:burst:)``
+/// cannot tell without waiting is left to the load. A plain value.
 struct CacheDecision: Sendable, Equatable {
     enum Action: Sendable, Equatable {
         /// Answers with the stored image. `isStale` is `true` when the request wanted it revalidated or loaded.
@@ -40,6 +41,9 @@ struct CacheDecision: Sendable, Equatable {
 
     let action: Action
     let reason: Reason
+
+    /// `true` when an image is stored that may answer the request once its server has said so.
+    fileprivate var hasUsableEntry: Bool { ![.nothingStored, .foreign, .otherBytes, .damaged].contains(reason) }
 
     /// `true` when the stored image is answered as it is, and is not stale.
     var isFreshAnswer: Bool { action == .answer(isStale: false) }
@@ -123,36 +127,32 @@ struct RetrievalPolicy: Sendable, Equatable {
         case .revalidate, .load, .fail: break
         }
         // A stale entry is revalidated rather than replaced by an image of another cache.
-        let hasEntry = ![.nothingStored, .foreign, .otherBytes, .damaged].contains(decision.reason)
-        return !isForced && (mode == .never || !hasEntry && (mode == .ifExpired || isOffline))
+        return !isForced && (mode == .never || !decision.hasUsableEntry && (mode == .ifExpired || isOffline))
     }
 
     /// The decision about a stored entry, or that nothing is stored.
     func decision(for entry: Entry?) -> CacheDecision {
-        let loading = CacheDecision.Action.load
-        func decided(_ action: CacheDecision.Action, _ reason: CacheDecision.Reason) -> CacheDecision {
-            CacheDecision(action: action == loading && staysInCache ? .fail : action, reason: reason)
-        }
-        guard let entry else { return decided(.load, .nothingStored) }
-        if isForced, !isOffline { return decided(.load, .forced) }
+        let decided = CacheDecision.init(action:reason:)
+        let load = staysInCache ? CacheDecision.Action.fail : .load
+        guard let entry else { return decided(load, .nothingStored) }
+        if isForced, !isOffline { return decided(load, .forced) }
         if entry.isForeign, entry.mayBePermitted, entry.isIntegral, !entry.isDamaged, !staysInCache {
             return decided(.revalidate, .foreign)
         }
-        if let refusal = entry.refusal { return decided(.load, refusal) }
-        if !entry.suits, mode == .http { return decided(.load, .otherRequest) }
-        let isFresh = isFresh(entry)
-        if isFresh, !isForced { return decided(.answer(isStale: false), .fresh) }
+        if let refusal = entry.refusal { return decided(load, refusal) }
+        if !entry.suits, mode == .http { return decided(load, .otherRequest) }
+        if isFresh(entry), !isForced { return decided(.answer(isStale: false), .fresh) }
         if isOffline { return decided(.answer(isStale: true), .cacheOnly) }
         if onlyFromCache {
-            return entry.expiredFor == nil ? decided(.answer(isStale: true), .cacheOnly) : decided(.load, .stale)
+            return entry.expiredFor == nil ? decided(.answer(isStale: true), .cacheOnly) : decided(.fail, .stale)
         }
-        let ask = decided(entry.hasValidators && entry.suits && !staysInCache ? .revalidate : .load, .stale)
+        let ask = decided(entry.hasValidators && entry.suits && !staysInCache ? .revalidate : load, .stale)
         switch mode {
-        case .never: return decided(.load, .stale)
+        case .never: return decided(load, .stale)
         case .ifExpired, .always: return ask
         case .http:
             switch entry.httpVerdict(for: wanted) {
-            case .notStorable: return decided(.load, .stale)
+            case .notStorable: return decided(load, .stale)
             // A background refresh serves the next request; a request that accepts only the cache starts none.
             case .staleWhileRevalidate where entry.expiredFor == nil:
                 return decided(staysInCache ? .answer(isStale: true) : .answerAndRefresh, .staleWhileRevalidate)

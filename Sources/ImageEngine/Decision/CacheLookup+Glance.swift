@@ -37,8 +37,8 @@ extension CacheLookup {
         }
         // The bytes in memory belonged to a file that another process has replaced.
         if needsBytes, hit.bytes == nil { return .unknown }
-        // An image that is only in memory must be written when a file is wanted.
-        if hit.record.path == nil, !options.storage.cacheMemoryOnly { return .unknown }
+        // Its file must be written.
+        if hit.lacksFile(for: options.storage) { return .unknown }
         if isMade {
             if !isCurrent(hit.record, of: resource, own, for: cache, options, burst: burst) { return .unknown }
         } else if verifies, hit.record.decodeVerdict != .sound {

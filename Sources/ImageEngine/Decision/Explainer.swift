@@ -100,8 +100,7 @@ struct Explainer: Sendable {
             return try cache.knownHit(for: key).map { ImageCache.Candidate(hit: $0) }
         }
         guard !inMemoryOnly, let record = try cache.disk.recordEvenExpired(key) else { return nil }
-        let over = record.expiryTime.map { HTTPFreshness.span(from: $0, to: cache.disk.clock.now) }
-        return ImageCache.Candidate(hit: ImageCache.Hit(record: record), expiredFor: over)
+        return ImageCache.Candidate(record, at: cache.disk.clock.now)
     }
 
     /// The explanation for a made image: by the stored made image, otherwise by its original.

@@ -15,9 +15,6 @@ final class DownloadClaim: Sendable {
         /// `true` when the lock is not requested any more.
         var isSettled = false
         var hasBody = false
-        var hit: ImageCache.Hit?
-        var changedURLs: [String] = []
-        var isOver = false
     }
 
     /// The process that downloads or stores the image at the moment.
@@ -117,12 +114,6 @@ final class DownloadClaim: Sendable {
         }
     }
 
-    /// The image that another job or process has stored.
-    var hit: ImageCache.Hit? {
-        get { state.withLock { $0.hit } }
-        set { state.withLock { $0.hit = newValue } }
-    }
-
     // MARK: Progress of the download
 
     /// Reports progress to other processes that wait.
@@ -140,27 +131,6 @@ final class DownloadClaim: Sendable {
         state.withLock { state in
             if !state.hasBody { lock.noteBodyArrived(identity) }
             state.hasBody = true
-        }
-    }
-
-    /// The URLs whose resources a request other than GET has changed.
-    var changedURLs: [String] { state.withLock { $0.changedURLs } }
-
-    /// Adds a URL whose resource was changed.
-    ///
-    /// - Returns: `false` when ``takeChangedURLs()`` was called before.
-    func noteChange(at url: String) -> Bool {
-        state.withLock { state in
-            if !state.isOver { state.changedURLs.append(url) }
-            return !state.isOver
-        }
-    }
-
-    /// Returns the changed URLs when the job has failed; later changes are not added.
-    func takeChangedURLs() -> [String] {
-        state.withLock { state in
-            state.isOver = true
-            return state.changedURLs
         }
     }
 }

@@ -13,7 +13,7 @@ final class FetchJob: DownloadOwner, DownloadCaller {
         /// Another process downloads the image, or another job of this one is about to store it.
         case isBusy
         /// Another job or process has stored the image.
-        case isStored
+        case isStored(ImageCache.Hit)
         /// Another machine downloads the image.
         case isClaimed
         /// Another machine has shared the image since it was looked for.
@@ -23,6 +23,10 @@ final class FetchJob: DownloadOwner, DownloadCaller {
     private struct State {
         /// Created when the download gets its slot, because thousands may wait for one.
         var claim: DownloadClaim?
+        /// The image that another job or process has stored, between the two looks for it.
+        var hit: ImageCache.Hit?
+        /// The URLs whose resources a request other than GET has changed; `nil` once the job has failed.
+        var changedURLs: [String]? = []
         /// The place among those who wait for the download, and the number of the download.
         var (ticket, number): (ImageDownloader.Ticket?, Int32) = (nil, 0)
         /// The right to download the image among the machines of a remote tier; settled when it is not asked for any more.
@@ -60,18 +64,18 @@ final class FetchJob: DownloadOwner, DownloadCaller {
             return engine.pool.submit { [self] in job.end(.success(held)) }
         }
         if let remote, remote.mayRead {
-            return run(on: InlineExecutor.shared) { [self] in try await answerOrDownload(remote) }
+            return run(on: InlineExecutor.shared) { [self] in try await answerRemotely(remote) }
         }
         download()
     }
 
-    /// Answers with the image of the remote tier, if it has one.
-    private func answerOrDownload(_ remote: RemoteAccess) async throws {
+    /// Answers with the image of the remote tier; downloads it when that has none.
+    private func answerRemotely(_ remote: RemoteAccess) async throws {
         if let store = try await remote.image(plan.storedCandidate) { storeShared(store) } else { download() }
     }
 
     /// Stores an image of the remote tier on a thread of the pool, and answers with it.
-    private func keep(_ store: PendingStore) {
+    private func submitShared(_ store: PendingStore) {
         engine.pool.submit(isLong: store.isLong) { [self] in storeShared(store) }
     }
 
@@ -86,10 +90,10 @@ final class FetchJob: DownloadOwner, DownloadCaller {
 
     // MARK: Downloading
 
-    private func download() { wait { engine.downloader.start(self, priority: job) } }
+    private func download() { begin { engine.downloader.start(self, priority: job) } }
 
-    /// Starts a download to wait for. It may end, and the next one start, before `start` returns.
-    private func wait(_ start: () -> ImageDownloader.Ticket) {
+    /// Begins a download, which ends with the job. It may end, and the next one begin, before `start` returns.
+    private func begin(_ start: () -> ImageDownloader.Ticket) {
         let number = state.withLock { state in
             state.number += 1
             return state.number
@@ -118,9 +122,9 @@ final class FetchJob: DownloadOwner, DownloadCaller {
         case .failure(let error) where job.isCancelled: fail(error)
         // In a task instead of on the reporting thread, because a waiting request may start again at once.
         case .failure(Interruption.isBusy): run { [self] in try await waitForOthers() }
-        case .failure(Interruption.isStored): run { [self] in answerOrDownload() }
+        case .failure(Interruption.isStored(let hit)): run { [self] in answer(hit) }
         case .failure(Interruption.isClaimed): run { [self] in try await waitForMachines() }
-        case .failure(Interruption.isShared(let store)): keep(store)
+        case .failure(Interruption.isShared(let store)): submitShared(store)
         case .failure(let error):
             RequestLog.failed(error, plan.request.url)
             run { throw error }
@@ -135,8 +139,8 @@ final class FetchJob: DownloadOwner, DownloadCaller {
     func prepareAtOnce() -> Bool {
         guard claim.lockAtOnce() else { return false }
         do {
-            switch try imageOfOthers(mayWait: false) {
-            case .found(let hit): claim.hit = hit
+            switch try lookAgain(mayWait: false) {
+            case .found(let hit): state.withLock { $0.hit = hit }
             case .missing: return claimableAccess == nil
             case .unsettled: break
             }
@@ -148,14 +152,12 @@ final class FetchJob: DownloadOwner, DownloadCaller {
     ///
     /// - Throws: ``Interruption``.
     func prepare() async throws {
-        if claim.hit == nil {
-            if !claim.lockAtOnce(), try await engine.pool.run({ [claim] in claim.lockOrHolder() }) != nil {
-                throw Interruption.isBusy
-            }
-            guard let hit = try await imageOfOthers() else { return try await claimAmongMachines() }
-            claim.hit = hit
+        if let hit = state.withLock({ $0.hit.take() }) { throw Interruption.isStored(hit) }
+        if !claim.lockAtOnce(), try await engine.pool.run({ [claim] in claim.lockOrHolder() }) != nil {
+            throw Interruption.isBusy
         }
-        throw Interruption.isStored
+        if let hit = try await imageOfOthers() { throw Interruption.isStored(hit) }
+        try await claimAmongMachines()
     }
 
     /// The way to the remote tier when the download is yet to be claimed there.
@@ -184,19 +186,18 @@ final class FetchJob: DownloadOwner, DownloadCaller {
         let store = try await remote.imageOfOthers(plan.storedCandidate) { [claim, engine] in
             claim.noteProgress(at: engine.now)
         }
-        if let store { keep(store) } else { download() }
+        if let store { submitShared(store) } else { download() }
     }
 
     /// Waits without a slot until no other job or process downloads the image, or the holder makes no progress.
     private func waitForOthers() async throws {
-        if let pause = try await pauseForHolder() { try await wait(pause) }
+        if let pause = try await pauseForHolder() { try await waitForHolder(pause) }
         // An image that is stored now needs no slot.
-        claim.hit = try await imageOfOthers()
-        answerOrDownload()
+        if let hit = try await imageOfOthers() { answer(hit) } else { download() }
     }
 
     /// Waits and looks again. Whoever is counted as waiting has looked once.
-    private func wait(_ first: Duration) async throws {
+    private func waitForHolder(_ first: Duration) async throws {
         engine.counts.waitingClaims.add(1, ordering: .relaxed)
         defer { engine.counts.waitingClaims.subtract(1, ordering: .relaxed) }
         var pause: Duration? = first
@@ -212,28 +213,25 @@ final class FetchJob: DownloadOwner, DownloadCaller {
         return claim.pause(for: holder, at: engine.now, waiters: waiters)
     }
 
-    private func answerOrDownload() {
-        guard let hit = claim.hit else { return download() }
-        end(ImageResult(hit, in: plan.cache, plan.options))
-    }
+    private func answer(_ hit: ImageCache.Hit) { end(ImageResult(hit, in: plan.cache, plan.options)) }
 
     /// The image, when another job or process has stored it since the last look-up.
     private func imageOfOthers() async throws -> ImageCache.Hit? {
         if !claim.hasWaited {
-            switch try imageOfOthers(mayWait: false) {
+            switch try lookAgain(mayWait: false) {
             case .found(let hit): return hit
             case .missing: return nil
             case .unsettled: break
             }
         }
-        guard let hit = try await engine.pool.run({ [self] in try imageOfOthers(mayWait: true) }).value else {
+        guard let hit = try await engine.pool.run({ [self] in try lookAgain(mayWait: true) }).value else {
             return nil
         }
         if claim.hasWaitedForOtherProcess { engine.counts.sharedDownloads.add(1, ordering: .relaxed) }
         return hit
     }
 
-    private func imageOfOthers(mayWait: Bool) throws -> Lookup<ImageCache.Hit> {
+    private func lookAgain(mayWait: Bool) throws -> Lookup<ImageCache.Hit> {
         let (cache, options) = (plan.cache, plan.options)
         let patience = mayWait ? options.patience : 0
         if options.lookup.forceRefresh || !mayWait && cache.isStillMissing(plan.key) { return .missing }
@@ -246,7 +244,7 @@ final class FetchJob: DownloadOwner, DownloadCaller {
             if mayWait || plan.storedCandidate != nil {
                 hit = cache.renewed(hit, options: options.storage, patience: patience)
             }
-            guard hit.record.path != nil || options.storage.cacheMemoryOnly,
+            guard !hit.lacksFile(for: options.storage),
                 engine.lookup.satisfies(
                     hit, in: cache, plan.resource, plan.outgoing, plan.storedCandidate, mayWait: mayWait)
             else { return .missing }
@@ -268,7 +266,7 @@ final class FetchJob: DownloadOwner, DownloadCaller {
             guard download.response.isConfirmation else { return try store(fetched) }
             if let confirmed = try fetched.confirmed(engine.lookup) { return end(confirmed) }
             // The confirmed image is gone: it is downloaded without conditions.
-            wait {
+            begin {
                 engine.downloader.start(
                     plan.request.unconditional, priority: job, report: { [job] in job.report($0) }, owner: nil
                 ) { [self] result in
@@ -288,7 +286,7 @@ final class FetchJob: DownloadOwner, DownloadCaller {
         }
         // A job that shares a download has not sent the request itself.
         let own = plan.request.method == .get ? [] : [plan.request.url]
-        try plan.forget(claim.changedURLs + own, keepsOwn: true)
+        try plan.forget(state.withLock { $0.changedURLs ?? [] } + own, keepsOwn: true)
         let store = fetched.pendingStore
         let download = fetched.download
         guard store.options.lookup.verifyDecode == true else { return storeVerified(store, download) }
@@ -325,7 +323,7 @@ final class FetchJob: DownloadOwner, DownloadCaller {
     }
 
     private func fail(_ error: any Error) {
-        let changed = state.withLock { $0.claim }?.takeChangedURLs() ?? []
+        let changed = state.withLock { $0.changedURLs.take() } ?? []
         if changed.isEmpty { return job.end(.failure(error)) }
         engine.pool.submit { [self] in
             // The response does not replace the stored entry.
@@ -340,7 +338,11 @@ final class FetchJob: DownloadOwner, DownloadCaller {
 
     /// Notes a URL whose resource was changed; when the job has ended, removes its entries at once.
     func noteChange(at url: String, isAnswer: Bool) {
-        if claim.noteChange(at: url) { return }
+        let isNoted = state.withLock { state in
+            state.changedURLs?.append(url)
+            return state.changedURLs != nil
+        }
+        if isNoted { return }
         engine.unawaited.begin()
         engine.pool.submit { [self] in
             // Other jobs may wait for the response, which replaces the entry.

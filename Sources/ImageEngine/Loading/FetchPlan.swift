@@ -57,7 +57,7 @@ final class FetchPlan: Sendable {
     ///
     /// - Parameter keepsOwn: `true` when the entry with the request's own key stays until the response replaces it.
     func forget(_ urls: [String], keepsOwn: Bool) throws {
-        guard !urls.isEmpty, options.lookup.revalidate == .http else { return }
+        guard !urls.isEmpty, options.lookup.followsHTTP else { return }
         let keys = Set(urls.map { CacheKey(cache.resource($0).cacheKey) })
         for key in keys where !keepsOwn || ExactText(key.key) != ExactText(self.key.key) {
             _ = try cache.remove(key, allVariants: true)
@@ -80,10 +80,5 @@ extension ImageOptions {
     /// The request's own `Cache-Control`.
     var cacheControl: CacheControl? {
         self.network.request.headers.isEmpty ? nil : CacheControl(of: self.network.request.headers)
-    }
-
-    /// `true` when the options, or the header fields of a request that follows HTTP, forbid loading from the network.
-    var staysInCache: Bool {
-        self.lookup.onlyFromCache || self.lookup.revalidate == .http && cacheControl?.onlyIfCached == true
     }
 }

@@ -72,7 +72,9 @@ struct ImageProber: Sendable {
         let options = request.options
         switch source {
         case .network(let url):
-            if options.staysInCache { throw ImageError.notCached(key: request.resource.cacheKey, url: url) }
+            if engine.lookup.policy(request.resource, options).staysInCache {
+                throw ImageError.notCached(key: request.resource.cacheKey, url: url)
+            }
             return try await probe(url, request, meter)
         case .data(let bytes):
             if let integrity = options.lookup.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(given) }

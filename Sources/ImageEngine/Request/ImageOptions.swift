@@ -84,6 +84,8 @@ public struct LookupOptions: Hashable, Sendable {
     public var offline = false
     /// The rule for revalidating a stored image with its server. `nil`: the cache's setting.
     public var revalidate: Revalidation?
+    /// `true` when the request follows the rules of HTTP about freshness and storing.
+    var followsHTTP: Bool { revalidate == .http }
     /// The number of seconds past its expiry for which a stored image may answer when its server cannot be asked.
     /// `nil`: only as long as the server allows.
     public var staleIfError: Double?

@@ -37,9 +37,9 @@ struct PendingStore: Sendable {
     var patience: Double?
 
     var policy: StoragePolicy {
-        StoragePolicy(
-            storage: options.storage, needs: needs, obeysNoStore: !isGiven && options.lookup.revalidate == .http,
-            isGiven: isGiven, overwrites: overwrites, isOfExpired: isOfExpired)
+        var policy = StoragePolicy(options, needs, isGiven: isGiven)
+        (policy.overwrites, policy.isOfExpired) = (overwrites, isOfExpired)
+        return policy
     }
 
     /// The plan for the image. Reads no more than the size of a file.
@@ -88,14 +88,14 @@ struct PendingStore: Sendable {
                         guard let reason = policy.reason(after: error) else {
                             return .failure(failure(of: error, plan))
                         }
-                        return Result { () throws(ImageError) in try withoutFile(header, reason) }
+                        return Result { () throws(ImageError) in try withoutFile(header, plan.reason(after: reason)) }
                     })
         }
     }
 
     /// Counts the image as not stored when the result of the store says so.
     ///
-    /// - Parameter isAwaited: `false` when no caller receives the result; an image that was not stored is then logged.
+    /// - Parameter isAwaited: `false` when no caller receives the result; that is then a warning in the log.
     func note(_ result: Result<ImageResult, ImageError>, in counts: EngineCounts, isAwaited: Bool) {
         let reason: NotStoredReason? =
             switch result {
@@ -104,6 +104,7 @@ struct PendingStore: Sendable {
             case .failure: nil
             }
         guard let reason else { return }
+        if isAwaited { RequestLog.notStored(source, reason) }
         counts.count(reason, unawaited: isAwaited ? nil : (cache.name, cache.disk.name(of: key).hex))
     }
 
@@ -112,7 +113,7 @@ struct PendingStore: Sendable {
         defer { withExtendedLifetime(scratch) {} }
         let record = kept.entry.record
         var result = ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: nil)
-        result.notStored = kept.transience ?? plan.reason
+        result.notStored = plan.reason(after: kept.transience)
         if plan.place == .memory || kept.admission == .occupied { result.notStored = NotStoredReason(kept.admission) }
         if policy.wantsBytesInMemory || plan.place == .memory || kept.admission == .occupied {
             result.admission = kept.admission
@@ -145,7 +146,7 @@ struct PendingStore: Sendable {
 
     /// The error of a store that failed, with the reason why the image is not stored, if it is that.
     private func failure(of error: ImageError, _ plan: StoragePlan) -> ImageError {
-        NotStoredReason(error).map { .notStored(plan.reason ?? $0, error) } ?? error
+        NotStoredReason(error).map { .notStored(plan.reason(after: $0) ?? $0, error) } ?? error
     }
 
     /// The error for a caller that needs the image stored.

@@ -46,7 +46,7 @@ struct StoragePlan: Sendable, Equatable {
     }
 
     var place: Place
-    /// The reason why no tier keeps the image; `nil` when one does.
+    /// The reason why no tier keeps the image, however the attempt goes; `nil` when one is to keep it.
     var reason: NotStoredReason?
     /// The refusal of the memory tier, when only memory should keep the image.
     var admission: MemoryAdmission?
@@ -57,6 +57,10 @@ struct StoragePlan: Sendable, Equatable {
     var answersFirst = false
     /// `true` when the caller gets an error instead of an image that no tier keeps.
     var fails = false
+
+    /// The reason why no tier keeps the image after an attempt to store it, which has met with `attempt`: what the plan says
+    /// would have kept it out in any case.
+    func reason(after attempt: NotStoredReason?) -> NotStoredReason? { reason ?? attempt }
 }
 
 /// The storage rules of a request: the caller's side of a ``StoragePlan``. A plain value.
@@ -140,9 +144,11 @@ struct StoragePolicy: Sendable, Equatable {
 }
 
 extension StoragePolicy {
-    /// The policy of a request for a loaded image.
-    init(_ options: ImageOptions, _ needs: ImageNeeds) {
-        self.init(storage: options.storage, needs: needs, obeysNoStore: options.lookup.revalidate == .http)
+    /// The policy of a request with these options.
+    init(_ options: ImageOptions, _ needs: ImageNeeds, isGiven: Bool = false) {
+        self.init(
+            storage: options.storage, needs: needs, obeysNoStore: !isGiven && options.lookup.followsHTTP,
+            isGiven: isGiven)
     }
 }
 

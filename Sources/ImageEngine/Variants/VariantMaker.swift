@@ -139,7 +139,8 @@ struct VariantMaker: Sendable {
         _ work: @escaping @Sendable (Original) async throws -> ImageResult
     ) async throws -> RequestStep {
         let home = engine.lookup.originals(for: request.cache, request.options)
-        let isOwn = isSecondTry && !request.options.staysInCache && !engine.lookup.isOffline(request.options)
+        let policy = engine.lookup.policy(request.resource, request.options)
+        let isOwn = isSecondTry && !policy.staysInCache && !engine.lookup.isOffline(request.options)
         let loading = (isOwn ? request.with(request.options.keepingNoOriginal) : request).loadingOriginal(in: home)
         return try await pipeline.firstStep(loading).then { [self] loaded in
             try await stepWithOriginal(loaded, by: loading, request, isSecondTry: isSecondTry, work)
@@ -198,7 +199,8 @@ struct VariantMaker: Sendable {
     func remotelyMade(_ request: ImageRequest) async throws -> ImageResult? {
         let (cache, options) = (request.cache, request.options)
         let key = options.processing.recipe.cacheKey(engine.lookup.ownKey(request.resource, options))
-        guard let remote = remote(request, key), remote.mayRead, !options.staysInCache,
+        guard let remote = remote(request, key), remote.mayRead,
+            !engine.lookup.policy(request.resource, options).staysInCache,
             !engine.lookup.isOffline(options),
             try engine.lookup.lacks(
                 engine.lookup.keys(request.resource, options), in: engine.lookup.originals(for: cache, options))

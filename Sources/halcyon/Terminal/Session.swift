@@ -63,7 +63,8 @@ struct SessionOptions: ParsableArguments {
     var json = false
 
     @Flag(
-        name: [.short, .long], help: "Log each image that was not cached, and each download (--log-level debug)."
+        name: [.short, .long],
+        help: "Log what the cache could not answer, each download, and what was not stored (--log-level debug)."
     )
     var verbose = false
 
