@@ -79,15 +79,9 @@ extension ImageCache {
     }
 
     /// The tier that has the image for `key`; nothing is loaded, promoted or prolonged.
-    ///
-    /// - Returns: `nil` when that takes waiting and `mayWait` is `false`.
-    public func cacheType(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> CacheType? {
-        if let entry = memory.peek(key), isCurrent(entry.record, burst: burst) { return .memory }
-        return switch try diskRecord(key, mayWait: mayWait) {
-        case .found: .disk
-        case .missing: CacheType.none
-        case .unsettled: nil
-        }
+    package func cacheType(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> Lookup<CacheType> {
+        if let entry = memory.peek(key), isCurrent(entry.record, burst: burst) { return .found(.memory) }
+        return try diskRecord(key, mayWait: mayWait).map { _ in .disk }
     }
 
     /// The image for `key`, as far as it is known; nothing is loaded, promoted or extended. Waits.
@@ -101,14 +95,13 @@ extension ImageCache {
     /// The entry that a caller means who names no user: the one that users share or, where there is none, the latest of
     /// a single user's.
     public func anyones(_ key: CacheKey) throws(ImageError) -> CacheKey {
-        if try cacheType(for: key, burst: 0, mayWait: false) != CacheType.none { return key }
+        if try !cacheType(for: key, burst: 0, mayWait: false).isMissing { return key }
         return try latestOfUsers(key) ?? key
     }
 
     /// The latest entry for the key and the processors of `key` that a single user has; `nil` for none.
     public func latestOfUsers(_ key: CacheKey) throws(ImageError) -> CacheKey? {
-        for own in try disk.entriesOfUsers(key)
-        where try cacheType(for: own, burst: 0, mayWait: false) != CacheType.none {
+        for own in try disk.entriesOfUsers(key) where try !cacheType(for: own, burst: 0, mayWait: false).isMissing {
             return own
         }
         return nil

@@ -12,6 +12,9 @@ package enum Lookup<Value: Sendable>: Sendable {
     /// The value, unless it is missing or not known.
     package var value: Value? { if case .found(let value) = self { value } else { nil } }
 
+    /// `true` when there certainly is no value.
+    package var isMissing: Bool { if case .missing = self { true } else { false } }
+
     func map<Other>(_ transform: (Value) -> Other) -> Lookup<Other> {
         switch self {
         case .found(let value): .found(transform(value))

@@ -69,22 +69,20 @@ extension CacheLookup {
 
     /// `true` when no entry that may answer a request is stored, as far as that is known without waiting.
     func lacks(_ keys: [CacheKey], in cache: ImageCache) throws(ImageError) -> Bool {
-        for key in keys where try cache.cacheType(for: key, burst: 0, mayWait: false) != CacheType.none { return false }
+        for key in keys where try !cache.cacheType(for: key, burst: 0, mayWait: false).isMissing { return false }
         return true
     }
 
     /// `true` when an entry that may answer a request is stored, as far as that is known without waiting.
     func has(_ keys: [CacheKey], in cache: ImageCache) throws(ImageError) -> Bool {
-        for key in keys {
-            if let tier = try cache.cacheType(for: key, burst: 0, mayWait: false), tier != .none { return true }
-        }
+        for key in keys where try cache.cacheType(for: key, burst: 0, mayWait: false).value != nil { return true }
         return false
     }
 
     /// `true` when no entry that may answer a request is stored, even an expired one. Waits for the disk.
     func lacksEvenExpired(_ keys: [CacheKey], in cache: ImageCache) throws(ImageError) -> Bool {
         for key in keys {
-            if try cache.cacheType(for: key, burst: 0, mayWait: true) != CacheType.none { return false }
+            if try !cache.cacheType(for: key, burst: 0, mayWait: true).isMissing { return false }
             if try cache.disk.recordEvenExpired(key) != nil { return false }
         }
         return true

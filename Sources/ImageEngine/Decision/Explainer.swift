@@ -95,7 +95,7 @@ struct Explainer: Sendable {
         _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
     ) throws(ImageError) -> ImageCache.Candidate? {
         let inMemoryOnly = options.storage.fromMemoryCacheOrRefresh
-        let tier = try cache.cacheType(for: key, burst: 0, mayWait: true) ?? .none
+        let tier = try cache.cacheType(for: key, burst: 0, mayWait: true).value
         if tier == .memory || tier == .disk && !inMemoryOnly {
             return try cache.knownHit(for: key).map { ImageCache.Candidate(hit: $0) }
         }
@@ -204,7 +204,7 @@ struct Explainer: Sendable {
         guard let name = options.lookup.originalCache, name != cache.name, let original = engine.caches.cache(name)
         else { return nil }
         for key in engine.lookup.keys(resource, options) {
-            guard let tier = try original.cacheType(for: key, burst: 0, mayWait: true),
+            guard let tier = try original.cacheType(for: key, burst: 0, mayWait: true).value,
                 tier == .memory || !options.storage.fromMemoryCacheOrRefresh,
                 let hit = try original.knownHit(for: key), !hit.record.isLocalFile,
                 engine.lookup.answers(hit, to: resource, in: original, options)

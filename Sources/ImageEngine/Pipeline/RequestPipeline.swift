@@ -48,7 +48,7 @@ struct RequestPipeline: Sendable {
     private func lacks(_ key: CacheKey, in cache: ImageCache, isMissing: Bool) -> Bool {
         // An image that this process has stored since then is in memory.
         if isMissing { return cache.memory.peek(key) == nil }
-        return (try? cache.cacheType(for: key, burst: 0, mayWait: false)) == CacheType.none
+        return (try? cache.cacheType(for: key, burst: 0, mayWait: false))?.isMissing == true
     }
 
     func firstStep(_ request: ImageRequest) async throws -> RequestStep {

@@ -118,8 +118,11 @@ extension Method {
             invocation, given, cacheName, processors, options, isThere: { $0.cacheType != .none },
             absent: { _, _ in IsCachedReply(cacheType: .none) }
         ) { cache, entry, burst in
-            try cache.cacheType(for: entry, burst: burst ?? 0, mayWait: burst == nil)
-                .map { IsCachedReply(cacheType: $0) }
+            switch try cache.cacheType(for: entry, burst: burst ?? 0, mayWait: burst == nil) {
+            case .found(let tier): IsCachedReply(cacheType: tier)
+            case .missing: IsCachedReply(cacheType: .none)
+            case .unsettled: nil
+            }
         }
     }
 

@@ -62,7 +62,7 @@ import Testing
         let key = CacheKey(web.url)
         for engine in [engine, try restarted()] {
             #expect(try explain(.never, on: engine).verdict == .load)
-            #expect(try engine.cache.cacheType(for: key, burst: 0, mayWait: true) == CacheType.none)
+            #expect(try engine.cache.cacheType(for: key, burst: 0, mayWait: true).value == nil)
             #expect(try engine.cache.path(for: key, burst: 0, mayWait: true)?.exists == false)
             #expect(try engine.cache.inspect(key) == nil)
             let failure = try await engine.failure(web.url, bytes: bytes) { $0.lookup.onlyFromCache = true }

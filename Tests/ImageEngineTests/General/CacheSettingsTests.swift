@@ -93,7 +93,7 @@ import Testing
         _ = engine.cache.clearMemory()
         engine.clock.advance(seconds: 60)
         let isProlonged = asked.map { $0 == .cacheTime } ?? (expireBy == .access)
-        #expect(try engine.cache.cacheType(for: key, burst: 0, mayWait: true) == (isProlonged ? .disk : CacheType.none))
+        #expect(try engine.cache.cacheType(for: key, burst: 0, mayWait: true).value == (isProlonged ? .disk : nil))
     }
 
     @Test func whatUseDoesInMemoryIsAsConfiguredToo() async throws {

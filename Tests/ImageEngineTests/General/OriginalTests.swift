@@ -31,7 +31,7 @@ import Testing
     private func dataURL(_ bytes: [UInt8]) -> String { "data:image/png;base64," + Data(bytes).base64EncodedString() }
 
     private func hasOriginal(_ url: String? = nil) throws -> Bool {
-        try engine.cache.cacheType(for: CacheKey(url ?? self.url), burst: 0, mayWait: true) != CacheType.none
+        try engine.cache.cacheType(for: CacheKey(url ?? self.url), burst: 0, mayWait: true).value != nil
     }
 
     // MARK: Originals that go

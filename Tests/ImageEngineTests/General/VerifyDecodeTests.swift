@@ -61,7 +61,7 @@ import Testing
                 }
             }
             try await eventually { standIn.requests.count == 1 }
-            #expect(try engine.cache.cacheType(for: CacheKey(url), burst: 0, mayWait: true) == CacheType.none)
+            #expect(try engine.cache.cacheType(for: CacheKey(url), burst: 0, mayWait: true).value == nil)
             try standIn.open()
             for try await result in group { #expect(result.record.decodeVerdict == .sound) }
         }

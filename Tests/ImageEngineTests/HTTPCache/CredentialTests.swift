@@ -147,7 +147,7 @@ import Testing
         #expect(image.record.header.width == 2)
         let anyones = try engine.cache.anyones(CacheKey(url))
         #expect(try engine.cache.inspect(anyones)?.byteCount == image.record.byteCount)
-        #expect(try engine.cache.cacheType(for: anyones, burst: 0, mayWait: true) == .memory)
+        #expect(try engine.cache.cacheType(for: anyones, burst: 0, mayWait: true).value == .memory)
         #expect(try engine.cache.remove(CacheKey(url)).disk)
     }
 

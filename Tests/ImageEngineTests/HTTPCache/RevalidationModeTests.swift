@@ -41,7 +41,7 @@ import Testing
         set("max-age=0")
         _ = try await image(mode)
         let other = try restarted()
-        #expect(try other.cache.cacheType(for: CacheKey(web.url), burst: 0, mayWait: true) == .disk)
+        #expect(try other.cache.cacheType(for: CacheKey(web.url), burst: 0, mayWait: true).value == .disk)
         // As the server does before anything else.
         let glance = try other.manager.cachedImage(
             other.cache.resource(web.url), in: other.cache, options: ImageOptions { $0.lookup.revalidate = mode },

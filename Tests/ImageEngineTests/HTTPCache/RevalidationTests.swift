@@ -149,7 +149,7 @@ import Testing
         web.set { $0.etag = "\"2\"" }
         let answered = try await image(.http, bytes: true)
         #expect(answered.bytes == hollowPNG(width: 7) && answered.record.path == nil && answered.cacheType == .none)
-        #expect(try engine.cache.cacheType(for: before.record.key, burst: 0, mayWait: true) == CacheType.none)
+        #expect(try engine.cache.cacheType(for: before.record.key, burst: 0, mayWait: true).value == nil)
         #expect(try engine.cache.sizes().disk.count == 0 && engine.cache.sizes().memory.count == 0)
         let error = try await engine.failure(web.url) { $0.lookup.revalidate = .http }
         #expect(error?.description.contains("no-store") == true && error?.description.contains("revalidate") == true)

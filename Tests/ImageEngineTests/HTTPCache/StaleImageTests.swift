@@ -107,7 +107,7 @@ import Testing
         _ = try engine.cache.remove(key)
         gate.open()
         try await eventually("the end of the refresh") { [engine] in engine.manager.refreshCount == 0 }
-        #expect(try engine.cache.cacheType(for: key, burst: 0, mayWait: true) == CacheType.none)
+        #expect(try engine.cache.cacheType(for: key, burst: 0, mayWait: true).value == nil)
     }
 
     /// What a request has stored since then is newer, wherever it came from.
