@@ -12,7 +12,8 @@ extension ImageCache {
         }
     }
 
-    /// The image for `key` as it is found, until ``used(_:_:)`` says that it is answered.
+    /// The image for `key`, whether or not it is answered then: its path is lent, and in memory it counts as used, and its life
+    /// there is extended, all at one look. Its use on disk, and its promotion from there, wait for ``used(_:_:)``.
     ///
     /// - Parameters:
     ///   - burst: An observation of the file that was made under the same number is not repeated; 0 always looks.
@@ -34,7 +35,7 @@ extension ImageCache {
         return try diskRecord(key, lease: lease, mayWait: mayWait, patience: patience).map { Hit(record: $0) }
     }
 
-    /// An image that was found and is answered: its use counts, and from disk it is promoted.
+    /// An image that was found and is answered: its use counts on disk, and from there it is promoted.
     package func used(_ hit: Hit, _ options: StorageOptions) -> Hit {
         noteUse(of: hit.record, options)
         guard hit.cacheType == .disk else { return hit }
