@@ -73,6 +73,18 @@ extension CacheLookup {
         return true
     }
 
+    /// `true` when no entry that may answer a request is stored. Waits for the disk where that is not known at once.
+    func lacks(_ keys: [CacheKey], in cache: ImageCache, on pool: BlockingPool) async throws -> Bool {
+        for key in keys {
+            var tier = try cache.cacheType(for: key, burst: 0, mayWait: false)
+            if case .unsettled = tier {
+                tier = try await pool.runIfWanted { try cache.cacheType(for: key, burst: 0, mayWait: true) }
+            }
+            if !tier.isMissing { return false }
+        }
+        return true
+    }
+
     /// `true` when an entry that may answer a request is stored, as far as that is known without waiting.
     func has(_ keys: [CacheKey], in cache: ImageCache) throws(ImageError) -> Bool {
         for key in keys where try cache.cacheType(for: key, burst: 0, mayWait: false).value != nil { return true }

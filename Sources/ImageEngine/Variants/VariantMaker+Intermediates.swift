@@ -15,7 +15,7 @@ extension VariantMaker {
         if options.processing.recipe.hasNoStep { return nil }
         let home = engine.lookup.originals(for: request.cache, options)
         let isMissing = try await found(for: request) {
-            try engine.lookup.lacks(engine.lookup.keys(resource, options), in: home)
+            try await engine.lookup.lacks(engine.lookup.keys(resource, options), in: home, on: engine.pool)
         }
         guard isMissing == true else { return nil }
         let outgoing = request.outgoing

@@ -202,8 +202,9 @@ struct VariantMaker: Sendable {
         guard let remote = remote(request, key), remote.mayRead,
             !engine.lookup.policy(request.resource, options).staysInCache,
             !engine.lookup.isOffline(options),
-            try engine.lookup.lacks(
-                engine.lookup.keys(request.resource, options), in: engine.lookup.originals(for: cache, options))
+            try await engine.lookup.lacks(
+                engine.lookup.keys(request.resource, options), in: engine.lookup.originals(for: cache, options),
+                on: engine.pool)
         else { return nil }
         // Nothing has an empty mark that was made here.
         let job = VariantKey(

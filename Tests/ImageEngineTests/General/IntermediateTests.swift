@@ -80,6 +80,19 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    /// That an image is missing is then known only after those folders were looked into.
+    @Test func aBeginningThatIsCachedSparesTheDownloadWhereOtherFoldersAreReadToo() async throws {
+        let other = try TemporaryFolder()
+        var configuration = engine.cache.disk.configuration
+        configuration.readOnlyPaths = [other.path]
+        engine.cache.disk.configure(configuration)
+        let first = try await image([gray])
+        try dropOriginal()
+        try await image([gray, blur()])
+        #expect(try lastWork() == (first.record.path ?? "", [["blur"]]))
+        #expect(server.requests.count == 1)
+    }
+
     @Test func aBeginningOfFewerPixelsSparesDecodingTheOriginal() async throws {
         let first = try await image([gray])
         try await image([gray, blur()])
