@@ -19,7 +19,7 @@ import Testing
     /// As another process has them: with a file opened for itself.
     private func flights() -> DownloadLock { DownloadLock(folder: StorageFolder(path: folder)) }
 
-    private func taken(_ attempt: DownloadLock.Attempt) -> DownloadLease? {
+    private func taken(_ attempt: DownloadLock.Attempt) -> DownloadLockHold? {
         if case .taken(let flight) = attempt { flight } else { nil }
     }
 

@@ -57,12 +57,12 @@ struct Evictor: Sendable {
         let ratio = min(max(configuration.purgeRatio, 0), 1)
         try? evict(to: Int(Double(configuration.bytesLimit) * ratio), sparing: number)
         // A limit that was lowered holds for lent images too: their files stay as long as the leases last.
-        try? evict(to: configuration.bytesLimit, sparing: number, lends: true)
+        try? evict(to: configuration.bytesLimit, sparing: number, takesLent: true)
     }
 
     /// Removes the least recently used images until `goal` bytes are left.
-    func evict(to goal: Int, sparing number: Int64? = nil, lends: Bool = false) throws {
-        var pass = Pass(goal: goal, sparing: number, lends: lends, slice: 32)
+    func evict(to goal: Int, sparing number: Int64? = nil, takesLent: Bool = false) throws {
+        var pass = Pass(goal: goal, sparing: number, takesLent: takesLent, slice: 32)
         var isOver = false
         while !isOver {
             let (end, isDone) = try disk.index.write { [pass] writer in
@@ -90,7 +90,7 @@ struct Evictor: Sendable {
         /// The most bytes of files without entries, kept for their leases, that count too.
         var lentShare = 0
         /// `true` when lent entries go too; their files stay until their leases end.
-        var lends = false
+        var takesLent = false
         /// The most entries to take out in one go.
         var slice = Int.max
         /// The last use that was looked at.
@@ -111,7 +111,7 @@ struct Evictor: Sendable {
     private func evict(_ pass: inout Pass, _ writer: IndexWriter) throws -> Bool {
         var count = 0
         let now = disk.clock.boot
-        if !pass.lends {
+        if !pass.takesLent {
             let start = try disk.evictionPosition.withLock { try $0.start(at: now, writer) }
             pass.position = max(pass.position, start)
         }
@@ -124,7 +124,7 @@ struct Evictor: Sendable {
             for victim in victims {
                 pass.position = victim.use
                 disk.considerations.add(1, ordering: .relaxed)
-                let rest = pass.lends ? 0 : victim.row.map { disk.lending.rest(of: $0.lease) } ?? 0
+                let rest = pass.takesLent ? 0 : victim.row.map { disk.lending.rest(of: $0.lease) } ?? 0
                 if rest > 0, pass.isAllLent {
                     disk.evictionPosition.withLock { $0.pass(victim, rest: rest, at: now) }
                 }
@@ -167,9 +167,9 @@ struct Evictor: Sendable {
         try disk.touches.flush(into: writer)
         writer.onFailure { disk.evictionPosition.withLock { $0 = EvictionPosition() } }
         var isRoom = false
-        for lends in [false, true] where !isRoom {
+        for takesLent in [false, true] where !isRoom {
             // The second time lent entries too: needed only for an image that is larger than half of the limit.
-            if lends { (pass.lends, pass.lentShare, pass.position) = (true, 0, .min) }
+            if takesLent { (pass.takesLent, pass.lentShare, pass.position) = (true, 0, .min) }
             repeat {
                 isRoom = try evict(&pass, writer)
                 let next = try goal()
@@ -264,7 +264,7 @@ struct Evictor: Sendable {
     /// Removes an entry; its file goes later.
     func takeOut(_ entry: IndexUse, _ writer: IndexWriter) throws -> Cleaned? {
         defer { disk.touches.forget(entry.number) }
-        if let row = entry.row { try leave(row, writer) }
+        if let row = entry.row { try retireFile(of: row, writer) }
         try writer.remove(entry.number)
         return entry.row.map {
             Cleaned(hash: $0.name.hex, key: $0.key.isEmpty ? nil : $0.key, bytes: $0.byteCount)
@@ -272,16 +272,16 @@ struct Evictor: Sendable {
     }
 
     /// Records that the file of an entry goes: at once, or when its lease ends.
-    func leave(_ row: IndexRow, _ writer: IndexWriter) throws {
-        try leave(row.fileName, bytes: row.byteCount, writer)
+    func retireFile(of row: IndexRow, _ writer: IndexWriter) throws {
+        try retire(row.fileName, bytes: row.byteCount, writer)
     }
 
     /// Records that a file goes: at once, or when its lease ends.
-    func leave(_ fileName: String, bytes: Int, _ writer: IndexWriter) throws {
+    func retire(_ fileName: String, bytes: Int, _ writer: IndexWriter) throws {
         // One whose file is gone leaves nothing.
         let isThere = (try? FileStamp.existing(disk.folder.blob(fileName)) != nil) ?? true
         let rest = isThere ? try restOfLease(fileName, writer) : 0
-        try writer.leave(fileName, bytes: bytes, until: rest > 0 ? disk.clock.now + rest : 0)
+        try writer.retire(fileName, bytes: bytes, until: rest > 0 ? disk.clock.now + rest : 0)
     }
 
     /// The rest of the lease of a file that leaves its entry, or has left it, in seconds; 0 for none. A file of another format
@@ -305,11 +305,11 @@ struct Evictor: Sendable {
     /// - Parameter replaced: An entry as it was before its file became another one. Until others could see that, its path may
     ///   have been lent for longer.
     func removeDueFiles(
-        in queue: WorkQueue, leaving replaced: IndexRow? = nil, then: @escaping @Sendable () -> Void
+        in queue: WorkQueue, retiring replaced: IndexRow? = nil, then: @escaping @Sendable () -> Void
     ) {
         disk.index.writeTogether(servesOthers: queue.servesOthers) { writer in
             if let replaced, try writer.row(replaced.number)?.fileName != replaced.fileName {
-                try leave(replaced, writer)
+                try retireFile(of: replaced, writer)
             }
             return try removeDueFiles(64, writer)
         } then: { isOver in
@@ -335,7 +335,7 @@ struct Evictor: Sendable {
                 let rest = try restOfLease(file, writer)
                 if rest > 0, rename(aside, path) == 0 {
                     let size = FileStamp(path: path)?.size ?? 0
-                    try writer.leave(file, bytes: size, until: disk.clock.now + rest)
+                    try writer.retire(file, bytes: size, until: disk.clock.now + rest)
                     continue
                 }
                 unlink(aside)

@@ -251,15 +251,15 @@ struct Repairer: Sendable {
         var record = record
         if let entry {
             if record.row.key.isEmpty { (record.row.key, record.row.identifier) = (entry.key, entry.identifier) }
-            try disk.evictor.leave(entry, writer)
+            try disk.evictor.retireFile(of: entry, writer)
         }
         try enter(record, stamp, writer)
     }
 
-    /// Notes a file that was replaced by that of an entry, which an index that was lost does not know: it may be lent.
-    func leave(_ fileName: String, besides entry: IndexRow, _ writer: IndexWriter) throws {
+    /// Retires a file that was replaced by that of an entry, which an index that was lost does not know: it may be lent.
+    func retire(_ fileName: String, besides entry: IndexRow, _ writer: IndexWriter) throws {
         guard entry.fileName != fileName, let stamp = try FileStamp.existing(disk.folder.blob(fileName)) else { return }
-        try disk.evictor.leave(fileName, bytes: stamp.size, writer)
+        try disk.evictor.retire(fileName, bytes: stamp.size, writer)
     }
 
     private func adoptFile(_ fileName: String, _ writer: IndexWriter) throws {
@@ -269,7 +269,7 @@ struct Repairer: Sendable {
         let path = disk.folder.blob(String(hex), fileExtension)
         let other = try writer.row(name)
         if let other, try other.fileName == fileName || !replaces(fileName, other) {
-            return try leave(fileName, besides: other, writer)
+            return try retire(fileName, besides: other, writer)
         }
         switch try examine(name, path, fileExtension) {
         case .nothing: return

@@ -91,7 +91,7 @@ final class StoreJob: Sendable {
         let stored: Stored
         var evicted: [Evictor.Cleaned] = []
         /// `true` when files are to go now.
-        var leavesFiles = false
+        var retiresFiles = false
         /// The entry as it was, if its file is another one.
         var replaced: IndexRow?
     }
@@ -153,10 +153,10 @@ final class StoreJob: Sendable {
             for: row, isShared: isShared, replacing: old, limit: configuration.bytesLimit, writer)
         let path = try place(&row, oldPath: old.map { disk.folder.blob($0.fileName) }, writer)
         let stored = try enter(row, at: path, draft.stamp, isNew: !isThere, writer)
-        var commit = Commit(stored: stored, evicted: evicted, leavesFiles: !evicted.isEmpty)
+        var commit = Commit(stored: stored, evicted: evicted, retiresFiles: !evicted.isEmpty)
         if let old, disk.folder.blob(old.fileName) != path {
-            try disk.evictor.leave(old, writer)
-            (commit.leavesFiles, commit.replaced) = (true, old)
+            try disk.evictor.retireFile(of: old, writer)
+            (commit.retiresFiles, commit.replaced) = (true, old)
         }
         return commit
     }
@@ -190,7 +190,7 @@ final class StoreJob: Sendable {
         }
         guard let other = found.row, other.name == name, !other.isEntry(of: request.key) else { return found }
         // Of a key that reads like this one with processors: an older version gave both one name.
-        try disk.evictor.leave(other, writer)
+        try disk.evictor.retireFile(of: other, writer)
         try writer.remove(other.number)
         return (nil, false)
     }
@@ -305,8 +305,8 @@ final class StoreJob: Sendable {
                 clean(after: commit)
             }
         }
-        guard commit.leavesFiles else { return syncNames() }
-        disk.evictor.removeDueFiles(in: queue, leaving: commit.replaced, then: syncNames)
+        guard commit.retiresFiles else { return syncNames() }
+        disk.evictor.removeDueFiles(in: queue, retiring: commit.replaced, then: syncNames)
     }
 
     /// Begins the cleaning that a store entails, and tells the result.
@@ -345,12 +345,12 @@ final class StoreJob: Sendable {
             let lease = LeaseNumber(fileName: fileName)
             if let lease { disk.lending.lend(lease, for: request.lease, bytes: draft.stamp.size, share: 0) }
             if let old = try writer.row(name) {
-                if old.fileName != fileName { try disk.evictor.leave(old, writer) }
+                if old.fileName != fileName { try disk.evictor.retireFile(of: old, writer) }
                 try writer.remove(old.number)
             }
             if same == nil { _ = try place(at: path, replaces: FileStamp(path: path) != nil, writer) }
             let rest = lease.map(disk.lending.rest) ?? 0
-            try writer.leave(fileName, bytes: draft.stamp.size, until: disk.clock.now + rest)
+            try writer.retire(fileName, bytes: draft.stamp.size, until: disk.clock.now + rest)
             return path
         }
         return transient(at: path, .tooLarge)

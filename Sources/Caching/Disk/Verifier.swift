@@ -196,7 +196,7 @@ struct Verifier {
         try index.write { [self] writer in
             for file in try writer.lentFiles() where isWrong(file) {
                 if let size = FileStamp(path: folder.blob(file.name))?.size {
-                    try writer.leave(file.name, bytes: size, until: file.until)
+                    try writer.retire(file.name, bytes: size, until: file.until)
                 } else {
                     try writer.confirm()
                     try folder.clearWay(for: folder.blob(file.name), kind: .file)
@@ -252,7 +252,7 @@ struct Verifier {
                 let isFile = try FileStamp.existing(path) != nil
                 if let row, try !disk.repairer.replaces(fileName, row) {
                     if isFile, LeaseNumber(fileName: fileName).map(disk.lending.isLent) ?? false {
-                        if repairs, let writer { try disk.repairer.leave(fileName, besides: row, writer) }
+                        if repairs, let writer { try disk.repairer.retire(fileName, besides: row, writer) }
                         return \Verification.corrected
                     }
                 } else if case .whole(let record, let stamp, _) = try disk.repairer.examine(name, path, fileExtension) {

@@ -85,7 +85,7 @@ enum IndexStatement: Int, CaseIterable {
     case begin, commit, schema, version, insert, upsert, correct, delete, setContent, oldest, latest, expired, touch,
         prolong,
         demote
-    case setAnchor, state, setUnproven, unproven, lastUse, leave, forgetFile, dueFiles, filesOf, lentCount, lentFiles,
+    case setAnchor, state, setUnproven, unproven, lastUse, retire, forgetFile, dueFiles, filesOf, lentCount, lentFiles,
         extensions
 
     var text: String {
@@ -138,7 +138,7 @@ enum IndexStatement: Int, CaseIterable {
         case .setUnproven: "UPDATE totals SET unproven_from = ?1, unproven_to = ?2"
         case .lastUse: "SELECT used_at FROM entries ORDER BY used DESC LIMIT 1"
         case .unproven: "SELECT unproven_from, unproven_to FROM totals"
-        case .leave: "INSERT INTO lent(file, bytes, until) VALUES(?1, ?2, ?3)"
+        case .retire: "INSERT INTO lent(file, bytes, until) VALUES(?1, ?2, ?3)"
         case .forgetFile: "DELETE FROM lent WHERE file = ?1"
         case .filesOf: "SELECT file FROM lent WHERE file >= ?1 AND file < ?2"
         case .dueFiles: "SELECT file FROM lent WHERE until <= ?1 OR until > ?3 LIMIT ?2"

@@ -93,7 +93,7 @@ enum IndexSchema {
 
     private static let other = "EXISTS (SELECT 1 FROM entries WHERE content"
 
-    /// Indexes; the files that go (at once, or when a lease ends); the moment that the clock goes by; and the triggers that
+    /// Indexes; in `lent` the retired files (those that go at once too, `until` 0); the moment that the clock goes by; and the triggers that
     /// keep the sums.
     private static let rest = """
         CREATE INDEX IF NOT EXISTS entries_used ON entries(used);

@@ -20,7 +20,7 @@ final class IndexWriter: IndexReading {
     /// `true` when the transaction leaves a file that stays only for its lease.
     private var hasDeparture = false
     /// `true` when there may be files without entries. There are none as a rule, and then none is looked for.
-    private var mayHaveLeft = true
+    private var mayHaveRetired = true
     /// The state of the files after the last transaction, and what SQLite counts of others' by then.
     private var seen: (mark: IndexMark, version: Int, log: SQLiteDatabase.LogPosition?)?
     /// `true` when somebody changed the files between the last two transactions, and SQLite does not know of it, or replaced
@@ -108,7 +108,7 @@ final class IndexWriter: IndexReading {
                 } ?? false
             seen = (before, version, position)
             let state = try connection.first(.state) { ($0.integer(0), $0.integer(1) != 0) }
-            mayHaveLeft = state?.1 ?? true
+            mayHaveRetired = state?.1 ?? true
             if state?.0 == IndexSchema.Folder.clearing {
                 try confirm()
                 // Under the lock that every store holds: no new file can be among the old ones.
@@ -240,7 +240,7 @@ final class IndexWriter: IndexReading {
         entry.bindNext(row.lifeMark)
         try entry.run()
         log.add(bytes, mark: mark)
-        if mayHaveLeft { try forget(file: row.fileName) }
+        if mayHaveRetired { try forget(file: row.fileName) }
     }
 
     func remove(_ number: Int64) throws(Failure) { try connection.run(.delete, number) }
@@ -342,11 +342,11 @@ final class IndexWriter: IndexReading {
     // MARK: Files without entries
 
     /// Records that a file has no entry any more and goes at `moment`, when its lease ends; at once when that is 0.
-    func leave(_ fileName: String, bytes: Int, until moment: Int) throws(Failure) {
+    func retire(_ fileName: String, bytes: Int, until moment: Int) throws(Failure) {
         // Replacing would not run the trigger that keeps the sum.
         try forget(file: fileName)
-        try connection.run(.leave, fileName, bytes, moment)
-        mayHaveLeft = true
+        try connection.run(.retire, fileName, bytes, moment)
+        mayHaveRetired = true
         if moment > 0 { hasDeparture = true }
     }
 

@@ -9,8 +9,8 @@ internal import Synchronization
 /// when the process ends, however it ends. Requests of one process share their byte: jobs merge them.
 package final class DownloadLock: Sendable {
     package enum Attempt {
-        /// It is this process's until the last reference to the lease goes.
-        case taken(DownloadLease)
+        /// It is this process's until the last reference to the hold goes.
+        case taken(DownloadLockHold)
         /// Another process has it.
         case busy
         /// The folder cannot be written or has no locks: every process downloads for itself.
@@ -83,8 +83,8 @@ package final class DownloadLock: Sendable {
     }
 }
 
-/// The right to download one thing, given back with the last reference.
-package final class DownloadLease: Sendable {
+/// A lock that is held: the right to download one thing, given back with the last reference.
+package final class DownloadLockHold: Sendable {
     private let file: DownloadLockFile
     private let offset: Int
     private let noted = Atomic(0)
@@ -107,7 +107,7 @@ package final class DownloadLease: Sendable {
     }
 }
 
-/// The open file of the locks. They belong to the opening, so it stays open as long as one of its leases.
+/// The open file of the locks. They belong to the opening, so it stays open as long as one of its holds.
 private final class DownloadLockFile: Sendable {
     static let secretCount = 16
 
@@ -116,7 +116,7 @@ private final class DownloadLockFile: Sendable {
     private let inode: ino_t
     /// Nobody else can read it: locks are shown to every user, and a byte's number would give away a guessed password.
     private let secret: [UInt8]
-    /// The number of leases of this process on each byte: the system lets one opening lock a byte twice.
+    /// The number of holds of this process on each byte: the system lets one opening lock a byte twice.
     private let held = Mutex<[Int: Int]>([:])
 
     init?(path: String) {
@@ -160,7 +160,7 @@ private final class DownloadLockFile: Sendable {
             if answer == 0 { held[offset, default: 0] += 1 }
             return answer
         }
-        return answer == 0 ? .taken(DownloadLease(self, offset)) : answer > 0 ? .busy : .impossible
+        return answer == 0 ? .taken(DownloadLockHold(self, offset)) : answer > 0 ? .busy : .impossible
     }
 
     func giveBack(_ offset: Int) {

@@ -9,7 +9,7 @@ final class DownloadClaim: Sendable {
     private struct State {
         var patience: LockPatience
         /// The lock between processes, once it is taken.
-        var lease: DownloadLease?
+        var hold: DownloadLockHold?
         var hasWaited = false
         var hasWaitedForOtherProcess = false
         /// `true` when the lock is not requested any more.
@@ -88,7 +88,7 @@ final class DownloadClaim: Sendable {
     private func apply(_ attempt: DownloadLock.Attempt) -> Bool {
         if case .busy = attempt { return false }
         state.withLock { state in
-            if case .taken(let lease) = attempt { state.lease = lease }
+            if case .taken(let hold) = attempt { state.hold = hold }
             state.isSettled = true
         }
         return true
@@ -118,7 +118,7 @@ final class DownloadClaim: Sendable {
 
     /// Reports progress to other processes that wait.
     func noteProgress(at now: Int) {
-        state.withLock { $0.lease }?.noteProgress(at: now, since: started, every: interval)
+        state.withLock { $0.hold }?.noteProgress(at: now, since: started, every: interval)
     }
 
     /// Notes that the body is complete: other jobs for the image then wait for the store, which takes no longer.
