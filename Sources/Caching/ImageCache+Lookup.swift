@@ -12,8 +12,8 @@ extension ImageCache {
         }
     }
 
-    /// The image for `key`, whether or not it is answered then: its path is lent, and in memory it counts as used, and its life
-    /// there is extended, all at one look. Its use on disk, and its promotion from there, wait for ``used(_:_:)``.
+    /// The image for `key`. Its path is lent, and in memory its use counts and extends its life, whether or not it is answered
+    /// then. Its use on disk, and its promotion from there, wait for ``used(_:_:)``.
     ///
     /// - Parameters:
     ///   - burst: An observation of the file that was made under the same number is not repeated; 0 always looks.
