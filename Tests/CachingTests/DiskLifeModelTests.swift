@@ -59,7 +59,7 @@ import Testing
             return entry.expiresAt.map { $0 <= now } ?? false
         }
 
-        /// Takes the longest unused out until so many bytes are left; not what is lent out.
+        /// Takes the least recently used out until so many bytes are left; not what is lent out.
         mutating func evict(to goal: Int, at now: Int) {
             for (name, entry) in entries.sorted(by: { $0.value.use < $1.value.use }) {
                 if bytes <= goal { return }

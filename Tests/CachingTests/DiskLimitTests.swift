@@ -410,7 +410,7 @@ import Testing
         configuration.freeSpaceFloor = 3500
         disk.disk.configure(configuration)
         try disk.store(hollowPNG(width: 99, count: 1000), "new")
-        #expect(disk.reports.keys(.sizeLimit) == ["1", "2", "3"], "the longest unused go first")
+        #expect(disk.reports.keys(.sizeLimit) == ["1", "2", "3"], "the least recently used go first")
         #expect(try disk.record("4") != nil)
         #expect(try disk.check().isClean)
         configuration.freeSpaceFloor = nil

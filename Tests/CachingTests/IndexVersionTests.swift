@@ -74,7 +74,7 @@ import Testing
         }
         try disk.store(hollowPNG(width: 11), "http://h1/1.png", identifier: "blur", expiration: .never)
         try disk.store(hollowPNG(width: 12), "short", expiration: .seconds(10))
-        // The longest unused is the second.
+        // The least recently used is the second.
         disk.wait(100)
         disk.disk.touch(try #require(try disk.record("http://h1/1.png")), lease: 0)
         disk.disk.flushTouches()

@@ -40,22 +40,26 @@ import Testing
                 let isLight = Bool.random(using: &generator)
                 list.insert(step, for: key, cost: cost, isLight: isLight)
                 model.insert(step, for: key, cost: cost, isLight: isLight)
-            case 14..<24: #expect(list.use(key) == model.use(key), "seed \(seed)")
+            case 14..<24: #expect(list.use(key) { $0 } == model.use(key), "seed \(seed)")
             case 24..<30: #expect(list.remove(key) == model.remove(key), "seed \(seed)")
             case 30..<35:
-                let gone = list.removeOldest()
+                let gone = list.removeLeastRecentlyUsed()
                 let expected = model.entries.popLast()
                 #expect(gone?.key == expected?.key && gone?.value == expected?.value, "seed \(seed)")
             case 35..<37:
-                var place = list.oldest
+                var place = list.leastRecentlyUsed
                 for _ in 0..<2 {
                     let gone = list.removeLight(from: &place)
                     let expected = model.entries.lastIndex(where: \.isLight).map { model.entries.remove(at: $0) }
                     #expect(gone?.key == expected?.key && gone?.value == expected?.value, "seed \(seed)")
                 }
             case 37..<39:
-                list.modifyNewest { $0 += 1000 }
-                if !model.entries.isEmpty { model.entries[0].value += 1000 }
+                let old = list.use(key) { value in
+                    defer { value += 1000 }
+                    return value
+                }
+                #expect(old == model.use(key), "seed \(seed)")
+                if old != nil { model.entries[0].value += 1000 }
             default:
                 list = LRUList()
                 model.entries = []

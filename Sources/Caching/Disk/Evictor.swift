@@ -140,7 +140,7 @@ struct Evictor: Sendable {
         return true
     }
 
-    /// Takes out so much that the limit holds when an entry comes in: the longest unused first, lent entries last.
+    /// Takes out so much that the limit holds when an entry comes in: the least recently used first, lent entries last.
     ///
     /// - Parameters:
     ///   - isShared: `true` when its file is that of another entry.

@@ -82,9 +82,8 @@ final class IndexConnection {
 /// The statements of the index.
 enum IndexStatement: Int, CaseIterable {
     case find, details, page, unreadable, twins, twin, sharers, variants, sums, check, anchor
-    case begin, commit, schema, version, insert, upsert, correct, delete, setContent, oldest, latest, expired, touch,
-        prolong,
-        demote
+    case begin, commit, schema, version, insert, upsert, correct, delete, setContent, leastRecentlyUsed, latest
+    case expired, touch, prolong, demote
     case setAnchor, state, setUnproven, unproven, lastUse, retire, forgetFile, dueFiles, filesOf, lentCount, lentFiles,
         extensions
 
@@ -125,7 +124,7 @@ enum IndexStatement: Int, CaseIterable {
         case .correct: "INSERT INTO entries\(Self.values(latest)) ON CONFLICT(id) DO UPDATE SET \(Self.changes)"
         case .delete: "DELETE FROM entries WHERE id = ?1"
         case .setContent: "UPDATE entries SET content = ?2 WHERE id = ?1"
-        case .oldest: "\(select), used FROM entries WHERE used > ?2 ORDER BY used LIMIT ?1"
+        case .leastRecentlyUsed: "\(select), used FROM entries WHERE used > ?2 ORDER BY used LIMIT ?1"
         case .latest: latest
         case .expired: "\(select), used FROM entries WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2"
         case .touch: "UPDATE entries SET used = ?4, used_at = ?5 WHERE \(unchanged)"

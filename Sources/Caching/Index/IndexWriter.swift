@@ -282,9 +282,9 @@ final class IndexWriter: IndexReading {
 
     // MARK: Use and life
 
-    /// Up to `limit` entries that were last used after the use numbered `use`, the longest unused first.
+    /// Up to `limit` entries that were last used after the use numbered `use`, the least recently used first.
     func leastRecentlyUsed(_ limit: Int, after use: Int64 = .min) throws(Failure) -> [IndexUse] {
-        try connection.all(.oldest, limit, use, read: IndexUse.init)
+        try connection.all(.leastRecentlyUsed, limit, use, read: IndexUse.init)
     }
 
     /// Up to `limit` entries that have expired at `moment`.
@@ -295,7 +295,7 @@ final class IndexWriter: IndexReading {
     /// The number of the latest use.
     func latestUse() throws(Failure) -> Int64 { try connection.first(.latest) { Int64($0.integer(0)) } ?? 0 }
 
-    /// Makes an entry the longest unused of all.
+    /// Makes an entry the least recently used of all.
     func demote(_ number: Int64) throws(Failure) { try connection.run(.demote, number) }
 
     /// Makes the entry the most recently used, and moves its expiry if the touch does; unless it was stored anew meanwhile.

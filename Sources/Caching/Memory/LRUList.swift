@@ -9,8 +9,8 @@ struct LRUList<Key: Hashable, Value> {
         var value: Value?
         var cost: Int
         var isLight: Bool
-        var newer: Int
-        var older: Int
+        var later: Int
+        var earlier: Int
     }
 
     private static var none: Int { -1 }
@@ -18,9 +18,9 @@ struct LRUList<Key: Hashable, Value> {
     private var nodes: [Node] = []
     private var places: [Key: Int] = [:]
     private var free: [Int] = []
-    private var newest = none
+    private var mostRecentlyUsed = none
     /// The place of the least recently used value; ``none`` when there is none.
-    private(set) var oldest = none
+    private(set) var leastRecentlyUsed = none
 
     private(set) var totalCost = 0
     /// The sum of the costs of light values; see ``MemoryStorage/Configuration/lightLimit``.
@@ -31,21 +31,15 @@ struct LRUList<Key: Hashable, Value> {
     /// The value for `key`, its order unchanged.
     func peek(_ key: Key) -> Value? { places[key].flatMap { nodes[$0].value } }
 
-    /// The value for `key`, which becomes the most recently used.
-    mutating func use(_ key: Key) -> Value? {
-        guard let place = places[key] else { return nil }
-        if place != newest {
+    /// Makes the value for `key` the most recently used; `use` may change it in place, but not its cost.
+    mutating func use<Answer>(_ key: Key, _ use: (inout Value) -> Answer) -> Answer? {
+        guard let place = places[key], var value = nodes[place].value.take() else { return nil }
+        if place != mostRecentlyUsed {
             unlink(place)
-            linkNewest(place)
+            linkAsMostRecentlyUsed(place)
         }
-        return nodes[place].value
-    }
-
-    /// Changes the most recently used value in place, its order and cost unchanged.
-    mutating func modifyNewest(_ change: (inout Value) -> Void) {
-        guard newest != Self.none, var value = nodes[newest].value.take() else { return }
-        change(&value)
-        nodes[newest].value = value
+        defer { nodes[place].value = value }
+        return use(&value)
     }
 
     /// Sets the value for `key`, which becomes the most recently used. An earlier value's cost is taken back first.
@@ -58,13 +52,13 @@ struct LRUList<Key: Hashable, Value> {
             if nodes[old].isLight { lightCost -= nodes[old].cost }
             (nodes[old].value, nodes[old].cost, nodes[old].isLight) = (value, cost, isLight)
             unlink(old)
-            return linkNewest(old)
+            return linkAsMostRecentlyUsed(old)
         }
         let node = Node(
-            key: key, value: value, cost: cost, isLight: isLight, newer: Self.none, older: Self.none)
+            key: key, value: value, cost: cost, isLight: isLight, later: Self.none, earlier: Self.none)
         if free.popLast() == nil { nodes.append(node) } else { nodes[place] = node }
         totalCost += cost
-        linkNewest(place)
+        linkAsMostRecentlyUsed(place)
     }
 
     @discardableResult
@@ -80,13 +74,15 @@ struct LRUList<Key: Hashable, Value> {
 
     typealias Removed = (key: Key, value: Value, cost: Int, isLight: Bool)
 
-    mutating func removeOldest() -> Removed? { oldest == Self.none ? nil : removeValue(at: oldest) }
+    mutating func removeLeastRecentlyUsed() -> Removed? {
+        leastRecentlyUsed == Self.none ? nil : removeValue(at: leastRecentlyUsed)
+    }
 
     /// Removes the first light value from `place` on, towards those that were used later, and moves the place on.
     mutating func removeLight(from place: inout Int) -> Removed? {
         while place != Self.none {
             let found = place
-            place = nodes[found].newer
+            place = nodes[found].later
             if nodes[found].isLight { return removeValue(at: found) }
         }
         return nil
@@ -117,25 +113,25 @@ struct LRUList<Key: Hashable, Value> {
     /// The keys from the most to the least recently used.
     var keys: [Key] {
         var keys: [Key] = []
-        var place = newest
+        var place = mostRecentlyUsed
         while place != Self.none {
             keys.append(nodes[place].key)
-            place = nodes[place].older
+            place = nodes[place].earlier
         }
         return keys
     }
 
     private mutating func unlink(_ place: Int) {
-        let (newer, older) = (nodes[place].newer, nodes[place].older)
-        if newer != Self.none { nodes[newer].older = older } else { newest = older }
-        if older != Self.none { nodes[older].newer = newer } else { oldest = newer }
+        let (later, earlier) = (nodes[place].later, nodes[place].earlier)
+        if later != Self.none { nodes[later].earlier = earlier } else { mostRecentlyUsed = earlier }
+        if earlier != Self.none { nodes[earlier].later = later } else { leastRecentlyUsed = later }
     }
 
-    private mutating func linkNewest(_ place: Int) {
-        nodes[place].newer = Self.none
-        nodes[place].older = newest
-        if newest != Self.none { nodes[newest].newer = place } else { oldest = place }
-        newest = place
+    private mutating func linkAsMostRecentlyUsed(_ place: Int) {
+        nodes[place].later = Self.none
+        nodes[place].earlier = mostRecentlyUsed
+        if mostRecentlyUsed != Self.none { nodes[mostRecentlyUsed].later = place } else { leastRecentlyUsed = place }
+        mostRecentlyUsed = place
     }
 }
 

@@ -37,43 +37,45 @@ struct LRUStore<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable
         if entries.lightCost > configuration.lightLimit {
             // A quarter at once, for the others are passed by each time.
             let goal = configuration.lightLimit / 4 * 3
-            var place = entries.oldest
+            var place = entries.leastRecentlyUsed
             while entries.lightCost > goal, evict(entries.removeLight(from: &place), &gone) {}
         }
         if entries.totalCost > configuration.costLimit {
             let goal = min(configuration.preferredCost, configuration.costLimit)
             while entries.totalCost > goal, entries.count > 1 || entries.totalCost > configuration.costLimit,
-                evict(entries.removeOldest(), &gone)
+                evict(entries.removeLeastRecentlyUsed(), &gone)
             {}
         }
         if configuration.countLimit > 0 {
-            while entries.count > configuration.countLimit, evict(entries.removeOldest(), &gone) {}
+            while entries.count > configuration.countLimit, evict(entries.removeLeastRecentlyUsed(), &gone) {}
         }
         return gone
     }
 
     private mutating func evict(_ removed: consuming LRUList<Key, Entry>.Removed?, _ gone: inout [Value]) -> Bool {
-        guard var oldest = removed.take() else { return false }
+        guard var victim = removed.take() else { return false }
         // A value that nobody else holds would only be a dead reference.
-        if configuration.isWeaklyRetaining, !isKnownUniquelyReferenced(&oldest.value.value) {
+        if configuration.isWeaklyRetaining, !isKnownUniquelyReferenced(&victim.value.value) {
             if evicted.count >= pruneCount { prune() }
-            evicted[oldest.key] = Evicted(
-                value: oldest.value.value, expires: oldest.value.expires, life: oldest.value.life,
-                cost: oldest.cost, isLight: oldest.isLight)
+            evicted[victim.key] = Evicted(
+                value: victim.value.value, expires: victim.value.expires, life: victim.value.life,
+                cost: victim.cost, isLight: victim.isLight)
         }
-        gone.append(oldest.value.value)
+        gone.append(victim.value.value)
         return true
     }
 
-    /// Takes back an evicted value that is still alive; its life goes on where it was.
-    mutating func revive(_ key: Key, _ now: Int) -> Entry? {
+    /// Takes back an evicted value that is still alive, for `use`; its life goes on where it was.
+    mutating func revive(_ key: Key, _ now: Int, _ use: (inout Entry) -> Value?) -> Value? {
         guard !evicted.isEmpty, let found = evicted.removeValue(forKey: key), let value = found.value,
             found.expires > now, found.cost <= configuration.costLimit
         else { return nil }
-        let entry = Entry(value: value, expires: found.expires, life: found.life)
-        entries.insert(entry, for: key, cost: found.cost, isLight: found.isLight)
-        _ = shrink()
-        return entry
+        var entry = Entry(value: value, expires: found.expires, life: found.life)
+        defer {
+            entries.insert(entry, for: key, cost: found.cost, isLight: found.isLight)
+            _ = shrink()
+        }
+        return use(&entry)
     }
 
     /// Forgets the values that nobody holds any more.

@@ -54,20 +54,20 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Se
     public func value(for key: Key, extending: ExpirationExtension? = nil) -> Value? {
         let now = now()
         return state.withLock { state in
-            guard let entry = state.entries.use(key) ?? state.revive(key, now) else { return nil }
-            guard entry.expires > now else {
-                state.entries.remove(key)
-                return nil
+            let extending = extending ?? state.configuration.extending
+            let use = { (entry: inout Store.Entry) -> Value? in
+                guard entry.expires > now else { return nil }
+                switch extending {
+                case .none: break
+                case .cacheTime: entry.expires = entry.life.end(from: now) ?? entry.expires
+                case .expiration(let expiration):
+                    entry.expires = min(Self.life(expiration, now).end(from: now) ?? .max, entry.life.limit ?? .max)
+                }
+                return entry.value
             }
-            switch extending ?? state.configuration.extending {
-            case .none: break
-            case .cacheTime:
-                if let end = entry.life.end(from: now) { state.entries.modifyNewest { $0.expires = end } }
-            case .expiration(let expiration):
-                let end = min(Self.life(expiration, now).end(from: now) ?? .max, entry.life.limit ?? .max)
-                state.entries.modifyNewest { $0.expires = end }
-            }
-            return entry.value
+            guard let used = state.entries.use(key, use) else { return state.revive(key, now, use) }
+            if used == nil { state.entries.remove(key) }
+            return used
         }
     }
 

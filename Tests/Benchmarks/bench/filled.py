@@ -27,7 +27,7 @@ FILES = 12_000
 class Filled:
     """A cache folder with ``count`` entries of 20,000 bytes.
 
-    ``keys`` are those that have their file, each with bytes of its own, the longest unused first; they were used before all
+    ``keys`` are those that have their file, each with bytes of its own, the least recently used first; they were used before all
     others, so they are what an eviction takes. The other entries are rows of the index only.
     """
 
