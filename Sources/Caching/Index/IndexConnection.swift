@@ -65,7 +65,8 @@ final class IndexConnection {
         let known = try first(.unproven) { ($0.integer(0), $0.integer(1)) } ?? (1, 0)
         var times = known.0 <= known.1 ? known.0...known.1 : nil
         guard let anchor, anchor.bootNumber != clock.bootNumber else { return times }
-        // The machine went down at the last sign of life, or later.
+        // The machine went down at the last sign of life, or later. An entry that was found again is the last in the order of
+        // use, but bears an older time: then more entries count as unproven than need be, never fewer.
         let used = try first(.lastUse) { $0.integer(0) } ?? 0
         let start = max(anchor.time, CacheClock.times.contains(used) ? used : 0) - Self.writeBackTime
         times = min(times?.lowerBound ?? start, start)...max(start, clock.now)
@@ -135,6 +136,7 @@ enum IndexStatement: Int, CaseIterable {
         case .setAnchor: "INSERT OR REPLACE INTO clock(id, boot_number, boot, wall, time) VALUES(1, ?1, ?2, ?3, ?4)"
         case .state: "SELECT adopting, EXISTS (SELECT 1 FROM lent) FROM totals"
         case .setUnproven: "UPDATE totals SET unproven_from = ?1, unproven_to = ?2"
+        // By the order of use, taken for that of time: the times have no index, and there may be a million.
         case .lastUse: "SELECT used_at FROM entries ORDER BY used DESC LIMIT 1"
         case .unproven: "SELECT unproven_from, unproven_to FROM totals"
         case .retire: "INSERT INTO lent(file, bytes, until) VALUES(?1, ?2, ?3)"
