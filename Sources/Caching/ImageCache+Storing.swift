@@ -72,8 +72,8 @@ extension ImageCache {
         return remember(record, bytes: keepsBytes ? try Self.bytes(of: content) : nil, options)
     }
 
-    /// The image that is not to be replaced: memory's, or the disk's when the new one is to be in memory only. The rest is
-    /// found out when it is stored on the disk, where another process cannot come between.
+    /// The image that is not to be replaced: memory's, or the disk's when the new one is to be in memory only; for these no other
+    /// test follows. The rest is decided when it is stored on the disk, where another process cannot come between.
     private func occupant(of key: CacheKey, memoryOnly: Bool) throws(ImageError) -> MemoryEntry? {
         if let entry = memory.peek(key), isCurrent(entry.record, burst: 0), memoryOnly || entry.record.path == nil {
             return entry

@@ -29,7 +29,8 @@ extension DiskStorage {
                     reason: "\"\(fileExtension.excerpt)\" cannot be the extension of a file.",
                     hint: "Use letters and digits.")
             }
-            // Another process may store one yet, which shows itself in the transaction.
+            // What is found here, also in another folder, saves the draft. What is not is looked for again in the transaction,
+            // which is final: another process may store one yet.
             if !request.overwrites,
                 let found = try settle(request.key, lease: request.lease, patience: request.patience)
             {

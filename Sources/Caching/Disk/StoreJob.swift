@@ -66,7 +66,8 @@ final class StoreJob: Sendable {
         }
     }
 
-    /// Enters the draft, unless it is larger than the whole tier.
+    /// Enters the draft, unless it is larger than the whole tier. This test is final: one before, by the size that was foretold,
+    /// saves the draft.
     func start() {
         let (size, limit) = (draft.stamp.size, configuration.bytesLimit)
         if limit > 0, size > limit {
@@ -195,7 +196,8 @@ final class StoreJob: Sendable {
         return (nil, false)
     }
 
-    /// Ends the store at an entry whose file is there and stays: one that is not to be replaced, or has the same bytes.
+    /// Ends the store at an entry whose file is there and stays: one that is not to be replaced, or has the same bytes. This test
+    /// is final, for it is within the transaction.
     private func keepingFile(of old: IndexRow, _ row: IndexRow, _ writer: IndexWriter) throws -> Commit? {
         let oldPath = disk.folder.blob(old.fileName)
         guard let stamp = try FileStamp.existing(oldPath), stamp.modified == old.modified, stamp.size == old.byteCount

@@ -25,7 +25,7 @@ extension MemoryStorage {
 
         var holdsAnything: Bool { isEnabled && costLimit > 0 }
 
-        /// The admission of a value of that cost.
+        /// The admission of a value of that cost. Asked before a store it saves work: the store asks again, and that is final.
         ///
         /// - Parameter isLight: `true` when only the limit of the whole storage counts.
         package func admission(cost: Int, isLight: Bool) -> MemoryAdmission {
