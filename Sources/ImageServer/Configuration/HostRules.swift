@@ -39,6 +39,7 @@ struct HostRules: SettingValue {
                     }
                 }
                 guard !rule.hosts.isEmpty else { throw .expected("an object with hosts", view) }
+                guard !rule.hasHiddenSecret else { throw hiddenSecret }
                 rule.certificate = certificate.map { ClientCertificate(file: $0, key: key) }
                 return rule
             })
@@ -67,5 +68,21 @@ struct HostRules: SettingValue {
     }
 }
 
+extension HostRule {
+    /// `true` when a secret is what is shown in its place: the rule was read from the settings and is written back.
+    fileprivate var hasHiddenSecret: Bool {
+        switch authorization {
+        case .basic(_, hiddenText), .bearer(hiddenText): true
+        case .basic, .bearer, nil: headers.values.contains(hiddenText)
+        }
+    }
+}
+
 /// The text shown in the place of a secret.
-private let hidden: JSONLiteral = "…"
+private let hiddenText = "…"
+private let hidden = JSONLiteral.string(hiddenText)
+
+private let hiddenSecret = Mismatch(
+    path: "",
+    message: "has \(hiddenText) in the place of a secret, which is not shown: give the secret, or leave hostRules out",
+    expected: "a rule with its secrets")

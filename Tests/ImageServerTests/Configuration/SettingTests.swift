@@ -143,6 +143,12 @@ import Testing
             "downloader.hostRules.0.headers.A B"
         ),
         (#"{"downloader":{"hostRules":[{"hosts":["a"],"header":{}}]}}"#, "downloader.hostRules.0.header"),
+        // What is shown in the place of a secret is none.
+        (#"{"downloader":{"hostRules":[{"hosts":["a"],"headers":{"X-Key":"…"}}]}}"#, "downloader.hostRules.0"),
+        (
+            #"{"downloader":{"hostRules":[{"hosts":["a"],"authorization":{"basic":{"user":"u","password":"…"}}}]}}"#,
+            "downloader.hostRules.0"
+        ),
         (#"{"downloader":{"hostRules":[{"hosts":["a"],"clientKey":"k"}]}}"#, "downloader.hostRules.0.clientKey"),
         (#"{"downloader":{"urlRewrites":[{"from":"http://a/"}]}}"#, "downloader.urlRewrites.0"),
         (#"{"downloader":{"urlRewrites":[{"from":"a","to":"b"}]}}"#, "downloader.urlRewrites.0"),
