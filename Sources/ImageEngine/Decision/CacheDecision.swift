@@ -97,8 +97,10 @@ struct RetrievalPolicy: Sendable, Equatable {
             guard let freshness else { return .mustRevalidate }
             let verdict = freshness.verdict(age: age)
             guard let wanted, verdict != .notStorable else { return verdict }
+            // Who says how old an image may be wants none that is stale, but with `max-stale` (RFC 9111, 5.2.1.1).
             let isAsWanted =
                 !wanted.noCache && age <= wanted.maxAge ?? .max
+                && (verdict == .fresh || wanted.maxAge == nil || wanted.maxStale != nil)
                 && (wanted.minFresh == 0 || freshness.lifetime - age >= wanted.minFresh)
             return isAsWanted ? verdict : .mustRevalidate
         }

@@ -115,6 +115,17 @@ import ImageErrors
         }
     }
 
+    @Test func aRequestThatSaysHowOldAnImageMayBeGetsNoStaleOne() {
+        forEach { policy, entry, decision in
+            guard policy.mode == .http, policy.wanted?.maxAge != nil, !policy.staysInCache, !policy.isOffline else {
+                return
+            }
+            if [.answer(isStale: true), .answerAndRefresh].contains(decision.action) {
+                Issue.record("\(policy) \(entry) \(decision)")
+            }
+        }
+    }
+
     @Test func withoutRevalidationAnImageIsAnsweredUntilItExpires() {
         for entry in Self.entries.compactMap(\.self) {
             let decision = RetrievalPolicy().decision(for: entry)
