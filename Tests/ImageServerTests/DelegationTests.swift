@@ -55,6 +55,7 @@ import Testing
         }
         #expect(throws: Mismatch.self) { try draft(#"{"method":"GET","body":"a"}"#, of: asked) }
         #expect(throws: Mismatch.self) { try draft(#"{"method":"HEAD"}"#, of: asked) }
+        #expect(throws: Mismatch.self) { try draft(#"{"method":"DELETE"}"#, of: asked) }
     }
 
     static let acceptances: [(String, Bool?)] = [

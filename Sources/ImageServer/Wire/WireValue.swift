@@ -182,7 +182,8 @@ extension NamedValue {
     static var schema: JSONLiteral { ["type": "string", "enum": .array(allCases.map { .string($0.rawValue) })] }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> Self {
-        if let value = view.string.flatMap(Self.init(rawValue:)) { return value }
+        // Not by the raw value alone: a type may have cases that are not for callers, and leaves them out of all cases.
+        if let name = view.string, let value = allCases.first(where: { $0.rawValue == name }) { return value }
         throw .noneOf(allCases.map(\.rawValue), view)
     }
 }
