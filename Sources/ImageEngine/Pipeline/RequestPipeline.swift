@@ -73,7 +73,7 @@ struct RequestPipeline: Sendable {
             found?.entry.isForeign == true || !policy.isOffline && !policy.onlyFromCache
         {
             // Decided again by the changed request: the delegate may add the credentials of a stored image.
-            outgoing = try await loader.modified(request.resource.url, options)
+            outgoing = try await modified(request)
             found = try await stored(&request, as: &outgoing, policy)
             decision = policy.decision(for: found?.entry)
         }
@@ -116,6 +116,16 @@ struct RequestPipeline: Sendable {
             }
             return .answer(try await answer(found.candidate, isStale: true, request))
         }
+    }
+
+    /// The request as changed by its delegate, which has until the deadline.
+    private func modified(_ request: ImageRequest) async throws -> OutgoingRequest {
+        let asking = SourceAttempts<OutgoingRequest>(
+            [request.resource.url], NetworkOptions(), clock: engine.configuration.clock.monotonic, hasNetwork: { true }
+        ) { [engine] url, _, end in
+            inTask(end) { try await ImageLoader(engine: engine).modified(url, request.options) }
+        }
+        return try await asking.value(deadline: request.deadline(at: engine.now))
     }
 
     /// The stored image for a request; `nil` when there is none that matters, or it cannot be looked for.

@@ -100,6 +100,29 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
+    @Test(arguments: [false, true])
+    func aDeadlineEndsTheWaitForTheDelegate(isStored: Bool) async throws {
+        let picture = picture
+        let server = try LocalServer { _ in .reply(200, ["Cache-Control": "max-age=0"], picture) }
+        defer { server.stop() }
+        let url = server.url("/a")
+        if isStored { _ = try await engine.image(url) }
+        let gate = Gate()
+        let silent = Decider { draft in
+            await gate.wait()
+            return draft
+        }
+        let failure = try await engine.failure(url) {
+            $0.caller.deadline = 0.05
+            $0.lookup.revalidate = .http
+            $0.network.delegates = DownloadDelegates(silent, questions: [.modifyRequest])
+        }
+        #expect(failure == .timedOut(url: url, option: "deadline", seconds: 0.05))
+        #expect(silent.drafts.count == 1 && gate.waiterCount == 1)
+        gate.open()
+        #expect(server.requests.count == (isStored ? 1 : 0))
+    }
+
     @Test func aCallerWhoseDelegateTakesItsTimeHoldsNobodyElse() async throws {
         let picture = picture
         let server = try LocalServer { _ in .reply(200, [:], picture) }
