@@ -199,8 +199,10 @@ public final class ImagePrefetcher: Sendable {
                 ? .completed(url, image.notStored) : .skipped(url)
         case .failure(let error):
             // A cancelled load may end with any error.
-            let isBrokenOff = !finish(url) || isStopped.load(ordering: .relaxed)
-            return .failed(url, isBrokenOff ? CancellationError() : error)
+            if !finish(url) || isStopped.load(ordering: .relaxed) { return .failed(url, CancellationError()) }
+            // It was loaded: only its file, for which the request asks, is missing.
+            if case .notStored(let reason, _)? = (error as? ImageError)?.first { return .completed(url, reason) }
+            return .failed(url, error)
         }
     }
 

@@ -67,12 +67,15 @@ struct PrefetchCommand: ParsableCommand {
             let message = result.member("failed")?.element(index)?.member("error")?.member("message")?.string
             if let message { complain(message.forTerminal) }
         }
+        var hasFailed = count("failed") > 0
         for index in 0..<count("notStored") {
             guard let image = result.member("notStored")?.element(index), let url = image.member("url")?.string,
                 let reason = image.member("stored")?.string
             else { continue }
             complain("\(url.forTerminal): loaded, but the cache does not keep it (\(reason))")
+            // The folder failed, not what was asked of it.
+            if ["noRoom", "diskFailed", "busy"].contains(reason) { hasFailed = true }
         }
-        if count("failed") > 0 { throw Ending.failed }
+        if hasFailed { throw Ending.failed }
     }
 }

@@ -255,6 +255,12 @@ struct CommandTests {
         #expect(got.errors.split(separator: "\n").count == 1)
         let copied = try run("$HALCYON get --disk-limit 600 -o mine.png $WEB/png-rgb.png")
         #expect(copied.status == 0 && copied.errors.isEmpty, "the copy is the user's")
+        let large = try run("$HALCYON prefetch --disk-limit 600 -", input: web.url("/png-rgb.png"))
+        #expect(large.status == 0 && large.errors.contains("(tooLarge)"), "\(large.errors)")
+        let full = try run(
+            "HALCYON_CONFIG=config.json; echo '{\"disk\":{\"freeSpaceFloor\":1000000000000000}}' >$HALCYON_CONFIG; "
+                + "export HALCYON_CONFIG; $HALCYON prefetch -", input: web.url("/png-rgb.png"))
+        #expect(full.status == 1 && full.errors.contains("(noRoom)"), "\(full.errors)")
         let nowhere = "-O cacheMemoryOnly=true -O memory=false -O waitForCache=false -"
         let loaded = try run("$HALCYON prefetch \(nowhere)", input: web.url("/png-rgb.png"))
         #expect(loaded.status == 0 && text(loaded) == "1 loaded, 0 cached already, 0 failed\n")

@@ -214,6 +214,15 @@ struct NotStoredProcessTests {
         let dropped = result?["notStored"]?.elements ?? []
         #expect(dropped.map { $0["url"]?.string } == [web.url("/2.png")])
         #expect(dropped.map { $0["stored"]?.string } == ["noStore"])
+        for (id, options, reason) in [
+            (10, #""revalidate":"http""#, "noStore"),
+            (11, #""cacheMemoryOnly":true,"memoryCacheExpiration":"expired""#, "expired"),
+            (12, #""cacheMemoryOnly":true,"memory":false"#, "notAsked"),
+        ] {
+            let result = try prefetch(id, options)
+            #expect(result?["notStored"]?[0]?["stored"]?.string == reason && result?["notStored"]?.elements?.count == 1)
+            #expect(result?["completed"]?.elements?.count == 1 && result?["failed"] == .array([]), "\(reason)")
+        }
         let again =
             #"{"urls":[\#(quoted(web.url("/3.png")))],"options":{"cacheMemoryOnly":true,"revalidate":"http"},"workDoneToken":3}"#
         try server.request(3, "prefetch", again)
@@ -222,6 +231,11 @@ struct NotStoredProcessTests {
             counts.append(message["params"]?["value"]?["notStored"]?.integer)
         }
         #expect(counts.first == 0 && counts.last == 1, "its progress counts them: \(counts)")
+        _ = try server.call(20, "configure", #"{"disk":{"bytesLimit":600}}"#)
+        #expect(try prefetch(21, "")?["notStored"]?[0]?["stored"]?.string == "tooLarge")
+        _ = try server.call(22, "configure", #"{"disk":{"bytesLimit":0}}"#)
+        try fillDisk(server)
+        #expect(try prefetch(23, "")?["notStored"]?[0]?["stored"]?.string == "noRoom")
         #expect(server.finish() == 0)
     }
 }
