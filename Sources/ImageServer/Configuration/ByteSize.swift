@@ -1,5 +1,8 @@
 /// A number of bytes as people write it: `500000000`, `500MB`, `1.5 GiB`.
 package enum ByteSize {
+    /// The largest number of bytes that a setting takes: the largest integer that every reader of JSON keeps.
+    static let maximum = (1 << 53) - 1
+
     private static let units = ["", "K", "M", "G", "T", "P"]
 
     /// The number of bytes that a text says; `nil` if it says none. Of k, M, G, T and P each is a thousand times the one before,

@@ -23,17 +23,17 @@ extension ServerSetting {
         ServerSetting(
             "framing", .framing, "The framing of messages; auto detects it from the first bytes.", \.framing),
         ServerSetting(
-            "memoryLimit", .bytes(atLeast: 0),
+            "memoryLimit", .bytes(0...ByteSize.maximum),
             "The largest size of the memory tier of each cache, in bytes or as 500MB or 2GiB; 0 keeps nothing in memory.",
             caches: \.memory.costLimit
         ) { $0.limitMemory(to: $1) },
         ServerSetting(
-            "diskLimit", .bytes(atLeast: 0),
+            "diskLimit", .bytes(0...ByteSize.maximum),
             "The largest size of the disk tier of each cache, in bytes or as 500MB or 2GiB; 0 for no limit.",
             caches: \.disk.bytesLimit
         ) { $0.limitDisk(to: $1) },
         ServerSetting(
-            "outputLimit", .bytes(atLeast: 1),
+            "outputLimit", .bytes(1 ... .max),
             "The largest size of answers that are made and not yet read by the client, in bytes or as 500MB or 2GiB.",
             \.outputLimit),
         ServerSetting(
@@ -43,48 +43,39 @@ extension ServerSetting {
         ) { $0.setDurability($1) },
     ]
 
-    /// The settings that `configure` has too, described there in the words that the generated clients repeat.
+    /// The largest number in the settings of the downloader: more makes no difference, and clocks can count that many seconds.
+    private static let largest = 1_000_000_000
+
+    /// The settings that `configure` has too, within the same bounds, described there in the words that the generated clients
+    /// repeat.
     private static let downloads = [
         ServerSetting(
-            "maxDownloadsPerHost", .integer(atLeast: 1),
-            "The largest number of downloads from one host at the same time.", downloader: \.maxDownloadsPerHost
-        ) { .integer($0, "The largest number of downloads from one host at the same time.", from: 1, to: 65_536, $2) },
+            "maxDownloadsPerHost", 1...largest, "The largest number of downloads from one host at the same time.",
+            downloader: \.maxDownloadsPerHost),
         ServerSetting(
-            "maxConcurrentDownloads", .integer(atLeast: 1), "The largest number of downloads at the same time.",
-            downloader: \.maxConcurrentDownloads
-        ) { .integer($0, "The largest number of downloads at the same time.", from: 1, to: 65_536, $2) },
+            "maxConcurrentDownloads", 1...largest, "The largest number of downloads at the same time.",
+            downloader: \.maxConcurrentDownloads),
         ServerSetting(
             "downloadOrder", .choice,
             "The order in which downloads of equal priority start: the oldest (fifo) or the newest (lifo) first.",
             downloader: \.order
         ) { .value($0, "The order of downloads of equal priority: the oldest (fifo) or the newest (lifo) first.", $2) },
         ServerSetting(
-            "downloadsPerSecond", .integer(atLeast: 0),
+            "downloadsPerSecond", 0...largest,
             "The number of downloads that may start per second after a first burst; 0 for no limit.",
-            downloader: \.startsPerSecond
-        ) {
-            .integer(
-                $0, "The number of downloads that may start per second after a first burst; 0 for no limit.",
-                to: 1_000_000, $2)
-        },
+            downloader: \.startsPerSecond),
         ServerSetting(
-            "downloadsPerSecondPerHost", .integer(atLeast: 0),
+            "downloadsPerSecondPerHost", 0...largest,
             "The number of downloads from one host that may start per second after a first burst; 0 for no limit.",
-            downloader: \.startsPerSecondPerHost
-        ) { .integer($0, "The same for one host; 0 for no limit.", to: 1_000_000, $2) },
+            summary: "The same for one host; 0 for no limit.", downloader: \.startsPerSecondPerHost),
         ServerSetting(
-            "downloadBurst", .integer(atLeast: 1),
-            "The number of downloads that may start at once before the limits per second apply.", downloader: \.burst
-        ) {
-            .integer(
-                $0, "The number of downloads that may start at once before the limits per second apply.", from: 1,
-                to: 1_000_000, $2)
-        },
+            "downloadBurst", 1...largest,
+            "The number of downloads that may start at once before the limits per second apply.", downloader: \.burst),
         ServerSetting(
-            "timeout", .seconds(atLeast: 1),
+            "timeout", .seconds(upTo: largest),
             "The longest wait for the next bytes of a download, in seconds, unless a request sets its own.",
             downloader: \.timeout
-        ) { .seconds($0, "Seconds to wait for the next bytes, unless a request says otherwise.", upTo: 86_400, $2) },
+        ) { .seconds($0, "Seconds to wait for the next bytes, unless a request says otherwise.", upTo: largest, $2) },
     ]
 
     private static let times = [
@@ -159,7 +150,7 @@ extension ServerSetting {
             "The longest time that a request waits for the remote tier, in seconds; then it is left out for a while.",
             \.engine.remote.timeout),
         ServerSetting(
-            "remoteMaxBytes", .bytes(atLeast: 1),
+            "remoteMaxBytes", .bytes(0...ByteSize.maximum),
             "The largest image in the remote tier, in bytes or as 500MB or 2GiB.", \.engine.remote.maxBytes),
         ServerSetting(
             "offline", .boolean,

@@ -107,7 +107,7 @@ extension ServerSetting {
 
     /// A setting of the downloader at `place`, which clients may change too.
     ///
-    /// - Parameter field: Makes the setting of `configure`, which has limits of its own, from name, help and place.
+    /// - Parameter field: Makes the setting of `configure`, within the bounds of `type`, from name, help and place.
     init<Value>(
         _ name: String, _ type: SettingType<Value>, _ help: String,
         downloader place: @autoclosure @escaping @Sendable () -> SettingPlace<Downloader, Value>,
@@ -121,6 +121,18 @@ extension ServerSetting {
             layer.downloader.set(name) { $0[keyPath: place()] = value }
         } value: {
             type.literal($0.engine.downloader[keyPath: place()])
+        }
+    }
+
+    /// A setting of the downloader that is an integer within `bounds`.
+    ///
+    /// - Parameter summary: The words for it in `configure`, if they are others.
+    init<Value: SettingNumber>(
+        _ name: String, _ bounds: ClosedRange<Int>, _ help: String, summary: String? = nil,
+        downloader place: @autoclosure @escaping @Sendable () -> SettingPlace<Downloader, Value>
+    ) {
+        self.init(name, .integer(bounds), help, downloader: place()) {
+            .integer($0, summary ?? $1, from: bounds.lowerBound, to: bounds.upperBound, $2)
         }
     }
 

@@ -31,9 +31,6 @@ struct SettingField<Settings: DefaultedSettings>: Sendable {
     /// The default.
     var fallback: JSONLiteral { value(Settings.unsaid) }
 
-    /// The largest number of bytes that can be set: a pebibyte.
-    static var maximumBytes: Int { 1 << 50 }
-
     /// A setting whose type of value has its own form in JSON.
     static func value<Value: SettingValue>(
         _ name: String, _ summary: String, _ place: SettingPlace<Settings, Value>
@@ -48,7 +45,7 @@ struct SettingField<Settings: DefaultedSettings>: Sendable {
 
     /// An integer from `low` to `high`.
     static func integer<Value: SettingNumber>(
-        _ name: String, _ summary: String, from low: Int = 0, to high: Int = maximumBytes,
+        _ name: String, _ summary: String, from low: Int = 0, to high: Int = ByteSize.maximum,
         _ place: SettingPlace<Settings, Value>
     ) -> SettingField {
         let schema: JSONLiteral = ["type": "integer", "minimum": .integer(low), "maximum": .integer(high)]
@@ -60,10 +57,10 @@ struct SettingField<Settings: DefaultedSettings>: Sendable {
         }
     }
 
-    /// A number of bytes, at most ``maximumBytes``. It is shown as an integer, as the schema says, and read as a text
+    /// A number of bytes, at most ``ByteSize/maximum``. It is shown as an integer, as the schema says, and read as a text
     /// with a unit too; see ``ByteSize``.
     static func size(_ name: String, _ summary: String, _ place: SettingPlace<Settings, Int>) -> SettingField {
-        let schema: JSONLiteral = ["type": "integer", "minimum": 0, "maximum": .integer(maximumBytes)]
+        let schema: JSONLiteral = ["type": "integer", "minimum": 0, "maximum": .integer(ByteSize.maximum)]
         return SettingField(name: name, summary: summary, schema: schema) { (view) throws(Mismatch) in
             let bytes = try byteCount(view)
             return { $0[keyPath: place] = bytes }
@@ -74,7 +71,7 @@ struct SettingField<Settings: DefaultedSettings>: Sendable {
 
     /// A number of bytes as ``size(_:_:_:)`` reads it, or null.
     static func sizeOrNull(_ name: String, _ summary: String, _ place: SettingPlace<Settings, Int?>) -> SettingField {
-        let schema: JSONLiteral = ["type": ["integer", "null"], "minimum": 0, "maximum": .integer(maximumBytes)]
+        let schema: JSONLiteral = ["type": ["integer", "null"], "minimum": 0, "maximum": .integer(ByteSize.maximum)]
         return SettingField(name: name, summary: summary, schema: schema, isNullable: true) {
             (view) throws(Mismatch) in
             let bytes = view.isNull ? nil : try byteCount(view)
@@ -86,8 +83,9 @@ struct SettingField<Settings: DefaultedSettings>: Sendable {
 
     /// Reads a number of bytes.
     static func byteCount(_ view: JSONView) throws(Mismatch) -> Int {
-        guard let bytes = view.integer ?? view.string.flatMap(ByteSize.bytes), (0...maximumBytes).contains(bytes) else {
-            throw .expected("an integer from 0 to \(maximumBytes), or a text such as \"500MB\" or \"2GiB\"", view)
+        guard let bytes = view.integer ?? view.string.flatMap(ByteSize.bytes), (0...ByteSize.maximum).contains(bytes)
+        else {
+            throw .expected("an integer from 0 to \(ByteSize.maximum), or a text such as \"500MB\" or \"2GiB\"", view)
         }
         return bytes
     }

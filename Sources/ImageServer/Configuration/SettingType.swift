@@ -21,11 +21,11 @@ package struct SettingProblem: Error, Equatable {
 }
 
 extension SettingType where Value: SettingNumber {
-    /// An integer that is not below `smallest`.
-    static func integer(atLeast smallest: Int, _ unit: String = "n") -> SettingType {
+    /// An integer within `bounds`.
+    static func integer(_ bounds: ClosedRange<Int>, _ unit: String = "n") -> SettingType {
         SettingType(form: .integer(unit: unit)) { (text, _) throws(SettingProblem) in
-            guard let number = Int(text), number >= smallest else {
-                throw SettingProblem("must be an integer, at least \(smallest), not \(text.quoted)")
+            guard let number = Int(text), bounds.contains(number) else {
+                throw SettingProblem("must be an integer\(bounds.words), not \(text.quoted)")
             }
             return Value(number)
         } literal: {
@@ -34,13 +34,20 @@ extension SettingType where Value: SettingNumber {
     }
 }
 
+extension ClosedRange<Int> {
+    /// The end of a phrase that names a number within these bounds.
+    fileprivate var words: String {
+        upperBound == .max ? ", at least \(lowerBound)" : " from \(lowerBound) to \(upperBound)"
+    }
+}
+
 extension SettingType<Int> {
-    /// A number of bytes that is not below `smallest`; see ``ByteSize``.
-    static func bytes(atLeast smallest: Int) -> SettingType {
+    /// A number of bytes within `bounds`; see ``ByteSize``.
+    static func bytes(_ bounds: ClosedRange<Int>) -> SettingType {
         SettingType(form: .integer(unit: SettingForm.bytes)) { (text, _) throws(SettingProblem) in
-            guard let number = ByteSize.bytes(text), number >= smallest else {
+            guard let number = ByteSize.bytes(text), bounds.contains(number) else {
                 throw SettingProblem(
-                    "must be a number of bytes, at least \(smallest), such as 500000000, 500MB or 2GiB, not \(text.quoted)"
+                    "must be a number of bytes\(bounds.words), such as 500000000, 500MB or 2GiB, not \(text.quoted)"
                 )
             }
             return number
@@ -63,10 +70,22 @@ extension SettingType<Double> {
         }
     }
 
+    /// A number of seconds above 0, at most `longest`.
+    static func seconds(upTo longest: Int) -> SettingType {
+        SettingType(form: .number(unit: "seconds")) { (text, _) throws(SettingProblem) in
+            guard let number = Double(text), number > 0, number <= Double(longest) else {
+                throw SettingProblem("must be a number above 0, at most \(longest), not \(text.quoted)")
+            }
+            return number
+        } literal: {
+            $0.literal
+        }
+    }
+
     /// A number of seconds that is written in whole milliseconds.
     static let milliseconds = SettingType(form: .integer(unit: "milliseconds")) {
         (text, isInFile) throws(SettingProblem) in
-        min(Double(try SettingType<Int>.integer(atLeast: 0).read(text, isInFile)) / 1000, 1e9)
+        min(Double(try SettingType<Int>.integer(0 ... .max).read(text, isInFile)) / 1000, 1e9)
     } literal: {
         ($0 * 1000).literal
     }

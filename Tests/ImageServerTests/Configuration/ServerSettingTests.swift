@@ -27,11 +27,12 @@ import Testing
     @Test(arguments: [
         (
             "memoryLimit", "-1",
-            "must be a number of bytes, at least 0, such as 500000000, 500MB or 2GiB, not \"-1\""
+            "must be a number of bytes from 0 to 9007199254740991, such as 500000000, 500MB or 2GiB, not \"-1\""
         ),
-        ("timeout", "0", "must be a number, at least 1, not \"0\""),
+        ("timeout", "0", "must be a number above 0, at most 1000000000, not \"0\""),
+        ("timeout", "inf", "must be a number above 0, at most 1000000000, not \"inf\""),
         ("cleanInterval", "nan", "must be a number, at least 0, not \"nan\""),
-        ("downloadBurst", "1.5", "must be an integer, at least 1, not \"1.5\""),
+        ("downloadBurst", "1.5", "must be an integer from 1 to 1000000000, not \"1.5\""),
         ("activateAfter", "soon", "must be a number, at least 0, not \"soon\""),
         ("completeAfter", "-1", "must be a number, at least 0, not \"-1\""),
         ("activationDelay", "0.5", "must be an integer, at least 0, not \"0.5\""),
@@ -66,7 +67,8 @@ import Testing
     @Test(arguments: [
         ("cacheDir", "/a", "/a"), ("cacheDir", "", nil), ("framing", "lines", "lines"), ("framing", "auto", "auto"),
         ("memoryLimit", "0", "0"), ("durability", "disk", "disk"), ("maxDownloadsPerHost", "9", "9"),
-        ("downloadsPerSecond", "3", "3"), ("timeout", "20", "20"), ("cleanInterval", "0", "0"),
+        ("downloadsPerSecond", "3", "3"), ("timeout", "20", "20"), ("timeout", "0.5", "0.5"),
+        ("cleanInterval", "0", "0"),
         ("activateAfter", "0.25", "0.25"), ("completeAfter", "2", "2"), ("delegateTimeout", "2.5", "2.5"),
         ("activateAfter", "1e300", "1000000000"),
         ("allowedHosts", " a.b , *.c,", "a.b,*.c"), ("allowedHosts", "", nil), ("allowedSchemes", "https", "https"),
@@ -79,6 +81,46 @@ import Testing
         try setting.set(text, in: &sources, from: .flag)
         #expect(setting.text(in: sources.configuration(ServerConfiguration())) == shown)
         #expect(setting.isOfCaches || sources.source(of: name) == .flag)
+    }
+
+    /// A flag, the same setting in `configure` or the file, and what `configure` has answered.
+    @Test(arguments: [
+        ("timeout", "downloader.timeout", ["0.5", "100000", "1000000000"], ["0", "-1"]),
+        ("maxDownloadsPerHost", "downloader.maxDownloadsPerHost", ["1", "100000", "1000000000"], ["0", "1000000001"]),
+        ("maxConcurrentDownloads", "downloader.maxConcurrentDownloads", ["1", "1000000000"], ["0", "1000000001"]),
+        ("downloadsPerSecond", "downloader.downloadsPerSecond", ["0", "1000000000"], ["-1", "0.5", "1000000001"]),
+        ("downloadsPerSecondPerHost", "downloader.downloadsPerSecondPerHost", ["0", "1000000000"], ["1000000001"]),
+        ("downloadBurst", "downloader.downloadBurst", ["1", "1000000000"], ["0", "1000000001"]),
+        ("memoryLimit", "memory.totalBytesLimit", ["0", "9007199254740991"], ["-1", "9007199254740992"]),
+        ("diskLimit", "disk.bytesLimit", ["0", "9007199254740991"], ["-1", "9007199254740992"]),
+        ("remoteMaxBytes", "remote.maxBytes", ["0", "9007199254740991"], ["-1", "9007199254740992"]),
+        ("remoteTimeout", "remote.timeout", ["0.001", "60"], ["0", "61"]),
+    ])
+    func aSettingHasTheSameBoundsWhereverItStands(
+        _ name: String, _ path: String, _ good: [String], _ bad: [String]
+    ) throws {
+        let (setting, parts) = (try #require(ServerSetting.named(name)), path.split(separator: "."))
+        func setByName(_ text: String) throws {
+            var sources = SettingSources()
+            try setting.set(text, in: &sources, from: .flag)
+        }
+        func setByPath(_ text: String) throws {
+            let object = "{\"\(parts[1])\":\(text)}"
+            switch parts[0] {
+            case "memory": _ = try decode(MemoryChange.self, object)
+            case "disk": _ = try decode(DiskChange.self, object)
+            case "remote": _ = try decode(RemoteSettings.self, object)
+            default: _ = try decode(DownloaderSettings.self, object)
+            }
+        }
+        for text in good {
+            #expect(throws: Never.self, "--\(setting.flag) \(text)") { try setByName(text) }
+            #expect(throws: Never.self, "\(path) \(text)") { try setByPath(text) }
+        }
+        for text in bad {
+            #expect(throws: SettingProblem.self, "--\(setting.flag) \(text)") { try setByName(text) }
+            #expect(throws: Mismatch.self, "\(path) \(text)") { try setByPath(text) }
+        }
     }
 
     @Test func relativePathsStartAtTheWorkingFolder() throws {

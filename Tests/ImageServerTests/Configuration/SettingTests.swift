@@ -11,7 +11,7 @@ import Testing
     /// A value that a setting takes and the form in which it is shown; the same when nil.
     static let good: [(path: String, value: String, shown: String?)] = [
         ("memory.totalBytesLimit", "0", nil), ("memory.totalBytesLimit", "\"1.5 GB\"", "1500000000"),
-        ("disk.freeSpaceFloor", "\"64MiB\"", "67108864"), ("memory.totalBytesLimit", "1125899906842624", nil),
+        ("disk.freeSpaceFloor", "\"64MiB\"", "67108864"), ("memory.totalBytesLimit", "9007199254740991", nil),
         ("memory.preferredBytesAfterPurge", "5", nil), ("memory.countLimit", "7", nil),
         ("memory.entryBytesLimit", "9", nil), ("memory.expiration", "{\"seconds\":1.5}", nil),
         ("memory.expiration", "{\"seconds\":86400}", "{\"days\":1}"), ("memory.expiration", "\"never\"", nil),
@@ -37,7 +37,7 @@ import Testing
         ("memory.entryBytesLimit", "-1", "", "an integer from 0"), ("memory.expiration", "300", "", "\"never\""),
         ("memory.extending", "\"sliding\"", "", "\"none\""), ("memory.weakRetention", "1", "", "a boolean"),
         ("disk.folder", "\"a\"", "", "an absolute path"), ("disk.folder", "\"\"", "", "an absolute path"),
-        ("disk.bytesLimit", "1125899906842625", "", "an integer from 0"),
+        ("disk.bytesLimit", "9007199254740992", "", "an integer from 0"),
         ("disk.purgeRatio", "1.01", "", "a number from 0 to 1"), ("disk.purgeRatio", "-0.1", "", "a number from 0"),
         ("disk.freeSpaceFloor", "\"1%\"", "", "an integer from 0"), ("disk.expiration", "{}", "", "\"never\""),
         ("disk.expireBy", "\"accessed\"", "", "one of \"access\""),

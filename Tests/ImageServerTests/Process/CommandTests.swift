@@ -225,7 +225,8 @@ struct CommandTests {
     @Test func aNegativeNumberIsAValueAndNotAMissingOne() throws {
         defer { web.stop() }
         for (line, answer) in [
-            ("ls --timeout -3", #"at least 1, not "-3""#), ("ls --disk-limit -1", #"500MB or 2GiB, not "-1""#),
+            ("ls --timeout -3", #"above 0, at most 1000000000, not "-3""#),
+            ("ls --disk-limit -1", #"500MB or 2GiB, not "-1""#),
             ("get --quality -3 --format webp $WEB/a", "1 to 100, not -3"),
         ] {
             let got = try run("$HALCYON \(line)")

@@ -113,7 +113,7 @@ struct ConfigurationTests {
         ("{", "is not JSON"),
         (#"{"disk":{"purgeRatio":2}}"#, "\"disk.purgeRatio\" must be a number from 0 to 1, not 2"),
         (#"{"cacheDir":"a"}"#, "must be an absolute path"), (#"{"logLevel":"loud"}"#, "must be one of trace"),
-        (#"{"maxDownloadsPerHost":0}"#, "must be an integer, at least 1"),
+        (#"{"maxDownloadsPerHost":0}"#, "must be an integer from 1 to"),
         (#"{"networkPolicy":"private"}"#, "must be noCrossover, public or any"),
         (#"{"proxy":"proxy.example:3128"}"#, "must be none or a URL such as"),
         (#"{"proxy":"http://proxy.example:99999"}"#, "must be none or a URL such as"),
