@@ -125,6 +125,9 @@ public final class ImageDownloader: Sendable {
     /// Resumes all downloads for good, because no client is left who could resume them.
     public func endPauses() { _ = scheduler.pause(.none, isForGood: true) }
 
+    /// Ends all transfers because the process ends, and waits until what may be resumed of their bodies is kept.
+    public func interrupt() { transport.interrupt() }
+
     /// The numbers of successful downloads, failed downloads, callers that joined a running one, and received bytes so
     /// far.
     public var counts: (finished: Int, failed: Int, merged: Int, bytes: Int) {

@@ -268,11 +268,12 @@ public final class ImageManager: Sendable {
         try await surveyPool.run(work)
     }
 
-    /// Writes pending changes to disk, and waits for stores without a waiting caller. Called before the process ends.
-    /// Takes milliseconds.
+    /// Writes pending changes to disk, waits for stores without a waiting caller, and interrupts downloads. Called before the
+    /// process ends. Takes milliseconds.
     public func flush() {
         caches.stopCleaning()
         services.unawaited.wait()
+        downloader.interrupt()
         services.remoteSlot.finish()
         caches.close()
     }

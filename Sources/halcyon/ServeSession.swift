@@ -134,7 +134,8 @@ private final class ProcessExit: Sendable {
     /// Marks the end of the process as begun: its exit code no longer changes, even when the input ends.
     func begin() { hasBegun.store(true, ordering: .sequentiallyConsistent) }
 
-    /// Ends the process at once. Images that were answered as stored are stored; unfinished files stay hidden.
+    /// Ends the process at once. Images that were answered as stored are stored; bodies that may be resumed are kept, and other
+    /// unfinished files stay hidden.
     func end(code: Int32) {
         begin()
         // Flushing the last uses may wait for the lock of another process, so a thread limits it to 150 ms.
@@ -142,6 +143,8 @@ private final class ProcessExit: Sendable {
             usleep(150_000)
             _exit(code)
         }
+        // First, because the rest may take all of the time.
+        manager.downloader.interrupt()
         metrics?.write()
         counters.end()
         manager.flush()

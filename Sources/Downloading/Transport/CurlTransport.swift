@@ -59,6 +59,17 @@ package final class CurlTransport: Sendable {
     /// Ends the thread, and closes the connections, when no transfer runs any more.
     func close() { send(startsThread: false) { $0.isClosing = true } }
 
+    /// Ends all transfers, and waits until what may be resumed of their bodies is kept.
+    func interrupt() {
+        guard state.withLock({ $0.hasThread }) else { return }
+        BlockingWait<Void>.wait { _, then in
+            send {
+                $0.interrupt()
+                then(())
+            }
+        }
+    }
+
     /// Runs `work`, which must not block, on the transport's thread.
     func run(_ work: @escaping @Sendable () -> Void) { send { _ in work() } }
 
@@ -173,6 +184,8 @@ private final class Loop {
         transfer.fail(CancellationError())
         release(transfer)
     }
+
+    func interrupt() { for id in Array(transfers.keys) { cancel(id) } }
 
     /// Drives all transfers. Returns the number of milliseconds that the thread may sleep. `nil`: there is nothing to
     /// wait for.

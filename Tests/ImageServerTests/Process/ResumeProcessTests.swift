@@ -15,6 +15,37 @@ struct ResumeProcessTests {
         }
     }
 
+    @Test(arguments: ["signal", "gone", "exit"])
+    func whatHasArrivedIsKeptWhenTheServerEnds(_ end: String) throws {
+        let (part, gate) = ([UInt8](repeating: 7, count: 150_000), Gate())
+        let web = try LocalServer { _ in
+            Script.head(200, ["ETag": "\"1\"", "Accept-Ranges": "bytes"], length: 2 * part.count).raw(part)
+                .waiting(for: gate)
+        }
+        defer {
+            gate.open()
+            web.stop()
+        }
+        let server = try ServerProcess(cache: cache?.path ?? "", ["--max-downloads-per-host", "16"])
+        for id in 0..<16 {
+            try server.request(id, "retrieve", #"{"url":\#(quoted(web.url("/\(id)"))),"workDoneToken":\#(id)}"#)
+        }
+        var arrived = Set<Int>()
+        while arrived.count < 16, let message = try server.next() {
+            let params = message["params"]
+            if params?["value"]?["receivedBytes"]?.integer == part.count, let id = params?["token"]?.integer {
+                arrived.insert(id)
+            }
+        }
+        switch end {
+        case "signal": server.signal(SIGTERM)
+        case "gone": server.closeOutput()
+        default: try server.notify("exit", "{}")
+        }
+        #expect(server.exitCode() == (end == "signal" ? 128 + SIGTERM : 1))
+        #expect(sizes == Array(repeating: part.count, count: 16), "\(sizes)")
+    }
+
     @Test func bodiesThatBrokeOffStayWithinTheirShareOfTheLimit() throws {
         let half = [UInt8](repeating: 7, count: 300_000)
         let long = [UInt8](repeating: 7, count: 1_100_000)
