@@ -80,9 +80,13 @@ extension ImageCache {
     }
 
     /// The tier that has the image for `key`; nothing is loaded, promoted or prolonged.
-    package func cacheType(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> Lookup<CacheType> {
+    ///
+    /// - Parameter patience: The longest wait in seconds for another process that holds the index; the usual one when `nil`.
+    package func cacheType(
+        for key: CacheKey, burst: UInt64, mayWait: Bool, patience: Double? = nil
+    ) throws(ImageError) -> Lookup<CacheType> {
         if let entry = memory.peek(key), isCurrent(entry.record, burst: burst) { return .found(.memory) }
-        return try diskRecord(key, mayWait: mayWait).map { _ in .disk }
+        return try diskRecord(key, mayWait: mayWait, patience: patience).map { _ in .disk }
     }
 
     /// The image for `key`, as far as it is known; nothing is loaded, promoted or extended. Waits.

@@ -85,6 +85,15 @@ extension ImageError {
         if case .invalidStatusCode(let status, _, _) = self { status } else { nil }
     }
 
+    /// The reason why no tier keeps the image that one of the attempts has loaded; `nil` when none has.
+    package var notStoredReason: NotStoredReason? {
+        switch self {
+        case .notStored(let reason, _): reason
+        case .afterAttempts(let attempts): attempts.lazy.compactMap(\.error.notStoredReason).first
+        default: nil
+        }
+    }
+
     /// The number of seconds to wait that the server asked for, if it did.
     public var retryAfter: Double? {
         if case .invalidStatusCode(_, _, let seconds) = self { seconds } else { nil }
@@ -122,7 +131,7 @@ extension ImageError: CustomStringConvertible {
             .limitExceeded(Self.decompressionRatio, let reason, let source):
             "\(source.excerpt): \(reason). That limit is fixed."
         case .limitExceeded(let limit, let reason, let source): "\(source.excerpt): \(reason) (raise \(limit))."
-        case .invalidURL(let text, let reason): "Cannot load \"\(text.excerpt)\": \(reason)"
+        case .invalidURL(let text, let reason): "Cannot load \(text.quotedExcerpt): \(reason)"
         case .unreadableFile(let url, let reason): "Cannot read \(url.excerpt): \(reason)"
         case .connectionFailed(let url, let reason): "Cannot download \(url.excerpt): \(reason)"
         case .timedOut(let url, "deadline", let seconds):

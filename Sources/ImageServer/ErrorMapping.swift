@@ -133,7 +133,7 @@ extension ImageError {
             details: details.map { detail in
                 // A key or a data URL of megabytes must not be repeated in its error. A hint is the server's own.
                 guard detail.name != "hint", case .string(let text) = detail.value else { return detail }
-                return (detail.name, .string(text.excerpt))
+                return (detail.name, .string(text.shortened))
             })
     }
 }
@@ -144,7 +144,7 @@ extension ImageError.Attempt {
         let error = error.first.rpcError()
         let milliseconds = Int(min(max(seconds, 0), 1e9) * 1000)
         return [
-            RPCError.Member("url", .string(url.excerpt)),
+            RPCError.Member("url", .string(url.shortened)),
             RPCError.Member("code", .integer(error.code)), RPCError.Member("name", .string(error.name)),
             RPCError.Member("message", .string(error.message)),
         ] + RenamedMember.seconds.members(.number(Double(milliseconds) / 1000), former: .integer(milliseconds))

@@ -174,7 +174,7 @@ public final class Call: Sendable {
         guard let id else { return nil }
         var error = error
         if let url = work?.url, !error.details.contains(where: { $0.name == "url" }) {
-            error.details.append(("url", .string(url.excerpt)))
+            error.details.append(("url", .string(url.shortened)))
         }
         return Response.error(id: id, error)
     }

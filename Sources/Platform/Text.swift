@@ -29,35 +29,42 @@ package struct ExactText: Hashable, Sendable {
 }
 
 extension String {
-    /// The text as it can stand in a sentence: without users and passwords in URLs, and shortened, with its length; data URLs
-    /// and keys may be megabytes long.
-    package var excerpt: String {
-        let text = withoutLogins
-        guard text.utf8.count > 200 else { return text }
+    /// The text, shortened, with its length; data URLs and keys may be megabytes long.
+    package var shortened: String {
+        guard utf8.count > 200 else { return self }
         // A place in the middle of a character of several bytes counts as its beginning.
-        return "\(text[..<text.utf8.index(text.startIndex, offsetBy: 160)])… (\(utf8.count) bytes)"
+        return "\(self[..<utf8.index(startIndex, offsetBy: 160)])… (\(utf8.count) bytes)"
     }
 
+    /// The text as it can stand in a sentence: shortened, and without users and passwords in URLs.
+    package var excerpt: String { has("@") ? withoutLogins.shortened : shortened }
+
     /// The text in quotation marks, for a message about a value that is wrong: without the user and the password, should it be a
-    /// URL that was given in the wrong place, whose host nobody knows.
-    package var quoted: String {
-        guard let sign = firstRange(of: "://"), let at = self[sign.upperBound...].lastIndex(of: "@") else {
-            return "\"\(self)\""
-        }
-        return "\"\(self[..<sign.upperBound])…\(self[at...])\""
+    /// URL that was given in the wrong place, or that nobody can read.
+    package var quoted: String { "\"\(withoutAllBeforeHost)\"" }
+
+    /// The same, shortened.
+    package var quotedExcerpt: String { "\"\(withoutAllBeforeHost.shortened)\"" }
+
+    /// The text with … in place of the user and the password, wherever they end: all up to the last @.
+    private var withoutAllBeforeHost: String {
+        guard let at = lastIndex(of: "@") else { return self }
+        let scheme = self[..<(self[..<at].firstRange(of: "://")?.upperBound ?? startIndex)]
+        // A user alone is no secret, and an @ may stand in a path.
+        return self[scheme.endIndex..<at].contains(":") ? "\(scheme)…\(self[at...])" : self
     }
 
     /// The text with … in place of the user and the password of each URL in it.
     ///
     /// - Complexity: O(*n*).
     private var withoutLogins: String {
-        guard has("@") else { return self }
         var (shown, rest) = ("", self[...])
         while let sign = rest.firstRange(of: "://") {
-            shown += rest[..<sign.upperBound]
-            rest = rest[sign.upperBound...]
+            let slashes = rest[sign.upperBound...].prefix { $0 == "/" }
+            shown += rest[..<slashes.endIndex]
+            rest = rest[slashes.endIndex...]
             // A password may contain an @ that should have been escaped: the host begins behind the last.
-            let authority = rest.prefix { !"/?#\\".contains($0) && !$0.isWhitespace }
+            let authority = rest.prefix { !"/?#".contains($0) && !$0.isWhitespace }
             guard let at = authority.lastIndex(of: "@") else { continue }
             shown += "…"
             rest = rest[at...]

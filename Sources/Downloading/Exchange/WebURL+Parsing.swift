@@ -38,7 +38,7 @@ extension WebURL {
 
     init(_ text: String, relativeTo base: WebURL?, naming source: String) throws(ImageError) {
         func invalid(_ reason: String) -> ImageError {
-            .invalidURL(source, reason: base == nil ? reason : "It redirects to \"\(text.excerpt)\". \(reason)")
+            .invalidURL(source, reason: base == nil ? reason : "It redirects to \(text.quotedExcerpt). \(reason)")
         }
         guard !text.utf8.contains(0) else { throw invalid("It contains a NUL.") }
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {

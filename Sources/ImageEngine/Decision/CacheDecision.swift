@@ -100,7 +100,7 @@ struct RetrievalPolicy: Sendable, Equatable {
             // Who says how old an image may be wants none that is stale, but with `max-stale` (RFC 9111, 5.2.1.1).
             let isAsWanted =
                 !wanted.noCache && age <= wanted.maxAge ?? .max
-                && (verdict == .fresh || wanted.maxAge == nil || wanted.maxStale != nil)
+                && (verdict == .fresh || wanted.maxAge == nil || isStaleAsWanted(wanted))
                 && (wanted.minFresh == 0 || freshness.lifetime - age >= wanted.minFresh)
             return isAsWanted ? verdict : .mustRevalidate
         }

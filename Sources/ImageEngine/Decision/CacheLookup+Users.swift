@@ -74,11 +74,15 @@ extension CacheLookup {
     }
 
     /// `true` when no entry that may answer a request is stored. Waits for the disk where that is not known at once.
-    func lacks(_ keys: [CacheKey], in cache: ImageCache, on pool: BlockingPool) async throws -> Bool {
+    func lacks(
+        _ keys: [CacheKey], in cache: ImageCache, patience: Double, on pool: BlockingPool
+    ) async throws -> Bool {
         for key in keys {
             var tier = try cache.cacheType(for: key, burst: 0, mayWait: false)
             if case .unsettled = tier {
-                tier = try await pool.runIfWanted { try cache.cacheType(for: key, burst: 0, mayWait: true) }
+                tier = try await pool.runIfWanted {
+                    try cache.cacheType(for: key, burst: 0, mayWait: true, patience: patience)
+                }
             }
             if !tier.isMissing { return false }
         }

@@ -73,7 +73,10 @@ struct RequestPipeline: Sendable {
             found?.entry.isForeign == true || !policy.isOffline && !policy.onlyFromCache
         {
             // Decided again by the changed request: the delegate may add the credentials of a stored image.
-            outgoing = try await modified(request)
+            do { outgoing = try await modified(request) } catch let error as ImageError {
+                guard let found, policy.mayStandIn(found.entry, after: error) else { throw error }
+                return .answer(try await answer(found.candidate, isStale: true, request))
+            }
             found = try await stored(&request, as: &outgoing, policy)
             decision = policy.decision(for: found?.entry)
         }

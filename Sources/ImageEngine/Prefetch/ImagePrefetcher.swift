@@ -200,8 +200,8 @@ public final class ImagePrefetcher: Sendable {
         case .failure(let error):
             // A cancelled load may end with any error.
             if !finish(url) || isStopped.load(ordering: .relaxed) { return .failed(url, CancellationError()) }
-            // It was loaded: only its file, for which the request asks, is missing.
-            if case .notStored(let reason, _)? = (error as? ImageError)?.first { return .completed(url, reason) }
+            // The image is there: only its file, for which the request asks, is missing.
+            if let reason = (error as? ImageError)?.notStoredReason { return .completed(url, reason) }
             return .failed(url, error)
         }
     }

@@ -15,7 +15,8 @@ extension VariantMaker {
         if options.processing.recipe.hasNoStep { return nil }
         let home = engine.lookup.originals(for: request.cache, options)
         let isMissing = try await found(for: request) {
-            try await engine.lookup.lacks(engine.lookup.keys(resource, options), in: home, on: engine.pool)
+            try await engine.lookup.lacks(
+                engine.lookup.keys(resource, options), in: home, patience: options.patience, on: engine.pool)
         }
         guard isMissing == true else { return nil }
         let outgoing = request.outgoing

@@ -204,7 +204,7 @@ struct VariantMaker: Sendable {
             !engine.lookup.isOffline(options),
             try await engine.lookup.lacks(
                 engine.lookup.keys(request.resource, options), in: engine.lookup.originals(for: cache, options),
-                on: engine.pool)
+                patience: options.patience, on: engine.pool)
         else { return nil }
         // Nothing has an empty mark that was made here.
         let job = VariantKey(

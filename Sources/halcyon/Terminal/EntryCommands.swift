@@ -187,7 +187,7 @@ struct RemoveCommand: ParsableCommand {
                 do { try printToStdout(reply.text + [UInt8(ascii: "\n")]) } catch { outputFailure = error }
             }
             if reply.isError {
-                failure = Ending.after(reply)
+                failure = failure ?? Ending.after(reply)
                 complain(reply.complaint(about: keys[number]))
             } else if let document = try? JSONDocument(parsing: reply.text) {
                 if let problem = document.root.remoteProblem {

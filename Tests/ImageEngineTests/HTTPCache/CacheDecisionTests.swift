@@ -43,7 +43,11 @@ import ImageErrors
         for mode in Revalidation.allCases {
             for flags in 0..<8 {
                 for staleIfError in [nil, 1e9] as [Double?] {
-                    for wanted in [nil, "no-cache", "max-stale", "only-if-cached", "max-age=30"] as [String?] {
+                    for wanted in [
+                        nil, "no-cache", "max-stale", "only-if-cached", "max-age=30", "max-age=9999, max-stale=10",
+                    ]
+                        as [String?]
+                    {
                         policies.append(
                             RetrievalPolicy(
                                 mode: mode, isForced: flags & 1 != 0, isOffline: flags & 2 != 0,
@@ -120,7 +124,9 @@ import ImageErrors
             guard policy.mode == .http, policy.wanted?.maxAge != nil, !policy.staysInCache, !policy.isOffline else {
                 return
             }
-            if [.answer(isStale: true), .answerAndRefresh].contains(decision.action) {
+            let accepted = policy.wanted?.maxStale ?? -1
+            let staleness = entry.freshness?.staleness(age: entry.age) ?? 0
+            if [.answer(isStale: true), .answerAndRefresh].contains(decision.action), staleness > accepted {
                 Issue.record("\(policy) \(entry) \(decision)")
             }
         }

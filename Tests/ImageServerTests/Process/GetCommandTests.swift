@@ -51,11 +51,24 @@ struct GetCommandTests {
     @Test func errorsLeavePasswordsInURLsOut() throws {
         defer { web.stop() }
         let place = web.url("").dropFirst("http://".count)
-        let missing = try run("$HALCYON get 'http://ann:p@ss@\(place)/none@2x.png'")
+        let missing = try run("$HALCYON get 'http://ann:p%40ss@\(place)/none@2x.png'")
         #expect(missing.status == 1, "\(missing.errors)")
-        #expect(missing.errors.contains("http://…@\(place)/none@2x.png") && !missing.errors.contains("ss@"))
+        #expect(
+            missing.errors.contains("http://…@\(place)/none@2x.png") && !missing.errors.contains("ss@"),
+            "\(missing.errors)")
         let offline = try run("$HALCYON get --offline http://ann:secret@\(place)/none")
         #expect(offline.errors.contains("http://…@\(place)/none is not in the cache"), "\(offline.errors)")
+        for wrong in [
+            "http://ann\\b:secret@h/a.png", "http://ann:p@secret@h/a@2x", "http:/ann:secret@h/a",
+            "http:///ann:secret@h/a",
+        ] {
+            let refused = try run("$HALCYON get '\(wrong)'")
+            #expect(refused.status != 0 && !refused.errors.contains("secret"), "\(refused.errors)")
+        }
+        // A program finds its own URL in the data.
+        let url = "http://ann:p@\(place)/none"
+        let told = try run("$HALCYON get --json '\(url)'")
+        #expect(try told.lines[0]["data"]?["url"]?.string == url, "\(text(told))")
     }
 
     @Test func aFileThatIsThereIsKeptUnlessForced() throws {
