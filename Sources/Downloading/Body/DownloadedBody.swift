@@ -3,7 +3,7 @@ package import Platform
 
 /// The bytes of a finished download, shared by all callers that waited for it.
 ///
-/// Small bodies are in memory, larger ones in a file, which is deleted with the last reference.
+/// Small bodies are in memory, larger ones in a file, which is deleted with the last reference unless it has an owner.
 package final class DownloadedBody: Sendable {
     package enum Storage: Sendable {
         case memory([UInt8])
@@ -14,18 +14,24 @@ package final class DownloadedBody: Sendable {
     package let storage: Storage
     private let digest: TrailingDigest?
     private let memory: BodyMemory?
+    /// What deletes the file; `nil` when the body does.
+    private let owner: (any AnyObject & Sendable)?
 
     /// - Parameters:
     ///   - digest: The hash of the file, computed during the download.
     ///   - memory: Counts the bytes as long as they are there, when they are in memory.
-    package init(_ storage: Storage, _ digest: TrailingDigest? = nil, in memory: BodyMemory? = nil) {
-        (self.storage, self.digest, self.memory) = (storage, digest, memory)
+    ///   - owner: Deletes the file when nothing refers to it any more.
+    package init(
+        _ storage: Storage, _ digest: TrailingDigest? = nil, in memory: BodyMemory? = nil,
+        ownedBy owner: (any AnyObject & Sendable)? = nil
+    ) {
+        (self.storage, self.digest, self.memory, self.owner) = (storage, digest, memory, owner)
         memory?.add(count)
     }
 
     deinit {
         memory?.subtract(count)
-        if case .file(let path, _) = storage { unlink(path) }
+        if owner == nil, case .file(let path, _) = storage { unlink(path) }
     }
 
     package var count: Int {

@@ -26,7 +26,7 @@ struct Renderer: Sendable {
             var keeping = options
             keeping.processing.recipe = ImageRecipe()
             return PendingStore(
-                content: try Self.content(of: file), key: key, cache: cache, source: source,
+                content: try file.content(), key: key, cache: cache, source: source,
                 origin: VariantSource.origin(
                     original.origin, mark: original.mark, of: file.image, from: original.format),
                 options: keeping, needs: needs, isOfExpired: isOfExpired)
@@ -90,24 +90,19 @@ struct Renderer: Sendable {
             throw failure.imageError(source)
         }
     }
+}
 
-    /// The content of a rendered file: the bytes of a small one, otherwise the file, which is deleted with the content.
-    private static func content(of file: RenderedFile) throws(ImageError) -> DiskStorage.Content {
-        if let unnamed = file.scratch.unnamed {
-            let body = DownloadedBody(.unnamed(unnamed, count: file.image.byteCount))
-            return body.count <= BodySpool.memoryLimit ? .bytes(try ImageCache.bytes(of: .body(body))) : .body(body)
+extension RenderedFile {
+    /// The bytes of a small file, otherwise the file, which stays as long as the content.
+    fileprivate func content() throws(ImageError) -> DiskStorage.Content {
+        let body: DownloadedBody
+        if let unnamed = scratch.unnamed {
+            body = DownloadedBody(.unnamed(unnamed, count: image.byteCount))
+        } else {
+            guard let stamp = FileStamp(path: path) else { throw .noFileLeft }
+            body = DownloadedBody(.file(path: path, count: stamp.size), ownedBy: scratch)
         }
-        guard let stamp = FileStamp(path: file.path) else {
-            throw .noFileLeft
-        }
-        if stamp.size <= BodySpool.memoryLimit { return .bytes(try ImageCache.bytes(of: .file(file.path))) }
-        let own = file.path + "~kept"
-        guard link(file.path, own) == 0 else {
-            throw .storageFailed(
-                reason: "\(own) cannot be made: \(String(cString: strerror(errno))).",
-                hint: "Check the cache folder.")
-        }
-        return .body(DownloadedBody(.file(path: own, count: stamp.size)))
+        return body.count <= BodySpool.memoryLimit ? .bytes(try ImageCache.bytes(of: .body(body))) : .body(body)
     }
 }
 

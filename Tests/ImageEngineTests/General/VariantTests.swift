@@ -89,6 +89,29 @@ import Testing
         #expect(passes == 1)
     }
 
+    @Test func aLargeResultIsStoredForAllRequestsThatItWasMadeFor() async throws {
+        let standIn = try CodecStandIn(making: hollowPNG(width: 3, count: BodySpool.memoryLimit + 1))
+        let engine = try TestEngine { $0.codec.executable = standIn.path }
+        try standIn.set(.wait)
+        try await withThrowingTaskGroup(of: ImageResult.self) { group in
+            for index in 0..<4 {
+                group.addTask {
+                    try await engine.image(url, key: "key \(index % 2)") {
+                        $0.processing.recipe.processors = [.blackWhite]
+                        $0.storage.lease = Double(60 + index / 2)
+                    }
+                }
+            }
+            try await eventually { standIn.requests.count == 1 && engine.manager.statistics.merged >= 1 }
+            try standIn.open()
+            let paths = try await group.reduce(into: Set()) { $0.insert($1.record.path) }
+            #expect(paths.count == 2)
+        }
+        #expect(standIn.requests.count == 1)
+        #expect(try engine.cache.verify(repairs: false).isClean)
+        try await eventually("nothing is left") { engine.partials.isEmpty }
+    }
+
     @Test func theLastWhoLeavesEndsTheWorkAndNobodyElse() async throws {
         try standIn.set(.hang)
         let tasks = (0..<2).map { _ in Task { try await image([.blackWhite]) } }
