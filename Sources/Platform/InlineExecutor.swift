@@ -2,7 +2,8 @@
 /// be woken first, which takes 20 to 50 µs.
 ///
 /// It is for tasks whose parts are short and wait for nothing, because that thread may be the one that reads from the network.
-/// Whoever resumes such a task must hold no lock.
+/// Whoever resumes such a task must hold no lock, and must not do so while it is being cancelled; see
+/// ``awaitResult(_:cancel:)``.
 package final class InlineExecutor: TaskExecutor {
     package static let shared = InlineExecutor()
 

@@ -27,31 +27,17 @@ struct RedisCommand: Sendable {
     }
 }
 
-/// The task that waits for a reply; it is told once.
+/// Who waits for a reply; told once.
 final class RedisCaller: Sendable {
-    private struct State: Sendable {
-        var continuation: CheckedContinuation<RESPValue, any Error>?
-        var isOver = false
-    }
+    private let report: @Sendable (Result<RESPValue, any Error>) -> Void
+    private let over = Atomic(false)
 
-    private let state = Mutex(State())
+    init(_ report: @escaping @Sendable (Result<RESPValue, any Error>) -> Void = { _ in }) { self.report = report }
 
-    /// `true` when the task waits no more.
-    var isOver: Bool { state.withLock { $0.isOver } }
-
-    /// Returns `false` when the task has been cancelled already.
-    func wait(_ continuation: CheckedContinuation<RESPValue, any Error>) -> Bool {
-        state.withLock { state in
-            if !state.isOver { state.continuation = continuation }
-            return !state.isOver
-        }
-    }
+    /// `true` when it waits no more.
+    var isOver: Bool { over.load(ordering: .relaxed) }
 
     func end(_ result: Result<RESPValue, any Error>) {
-        let continuation = state.withLock { state in
-            state.isOver = true
-            return state.continuation.take()
-        }
-        continuation?.resume(with: result)
+        if !over.exchange(true, ordering: .relaxed) { report(result) }
     }
 }

@@ -49,15 +49,12 @@ final class RedisConnection: Sendable {
     /// The reply to a command. Ends with an error when the task is cancelled; the reply is then dropped when it comes.
     func answer(to words: [[UInt8]], isRepeatable: Bool, isAsking: Bool = false) async throws -> RESPValue {
         defer { withExtendedLifetime(self) {} }
-        let caller = RedisCaller()
-        let command = RedisCommand(words, isRepeatable: isRepeatable, isAsking: isAsking, caller: caller)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                guard caller.wait(continuation) else { return continuation.resume(throwing: CancellationError()) }
-                send(command)
-            }
-        } onCancel: {
-            caller.end(.failure(CancellationError()))
+        return try await awaitResult {
+            let caller = RedisCaller($0)
+            send(RedisCommand(words, isRepeatable: isRepeatable, isAsking: isAsking, caller: caller))
+            return caller
+        } cancel: {
+            $0.end(.failure(CancellationError()))
         }
     }
 
