@@ -24,10 +24,11 @@ struct HTTPClient: Sendable {
     ///   - base: The URL that all requests begin with.
     ///   - maxBytes: The largest image, in bytes.
     ///   - connectSeconds: The longest time to make a connection.
+    ///   - silenceSeconds: The longest time for which the server may send nothing. Not shorter than any operation may take.
     ///   - netrc: The path of the file that has the credentials when a request has none.
     init(
         _ configuration: ImageDownloader.Configuration, to base: String, maxBytes: Int, connectSeconds: Double,
-        netrc: String? = nil
+        silenceSeconds: Double, netrc: String? = nil
     ) {
         self.maxBytes = maxBytes + RemoteObject.overhead
         var own = ImageDownloader.Configuration()
@@ -36,7 +37,7 @@ struct HTTPClient: Sendable {
         // A redirect must not lead out of TLS.
         own.policy.allowedSchemes = base.hasPrefix("https:") ? ["https"] : ["http", "https"]
         (own.maxDownloadsPerHost, own.maxConcurrentDownloads) = (64, 64)
-        (own.connectTimeout, own.netrc) = (connectSeconds, netrc)
+        (own.connectTimeout, own.timeout, own.netrc) = (connectSeconds, silenceSeconds, netrc)
         // An object that is written or removed twice is the same.
         own.repeatsChanges = true
         // The whole object is wanted in memory, and none is larger.
@@ -59,6 +60,7 @@ struct HTTPClient: Sendable {
         options.merges = false
         options.limits.maxBytes = maxBytes
         options.limits.validStatusCodes = Self.statuses
+        options.limits.timeout = downloader.timeout
         options.limits.minBytesPerSecond = 0
         options.limits.maxRedirects = 3
         if !followsRedirects { options.transfer.redirect = .none }

@@ -115,6 +115,7 @@ package final class RemoteTier: Sendable {
     ) {
         guard let url = configuration.url else { return nil }
         let connectSeconds = configuration.timeout / 3
+        let silenceSeconds = Self.uploadPatience * configuration.timeout
         let maxBytes = configuration.maxBytes
         let storage: any RemoteStorage =
             switch url.place {
@@ -123,10 +124,12 @@ package final class RemoteTier: Sendable {
                     base, url,
                     HTTPClient(
                         downloader, to: base, maxBytes: maxBytes, connectSeconds: connectSeconds,
-                        netrc: downloader.netrc))
+                        silenceSeconds: silenceSeconds, netrc: downloader.netrc))
             case .s3(let place):
                 S3Storage(S3Target(place, url, configuration.environment)) {
-                    HTTPClient(downloader, to: $0, maxBytes: maxBytes, connectSeconds: connectSeconds)
+                    HTTPClient(
+                        downloader, to: $0, maxBytes: maxBytes, connectSeconds: connectSeconds,
+                        silenceSeconds: silenceSeconds)
                 }
             case .redis, .redisSocket:
                 RedisStorage(

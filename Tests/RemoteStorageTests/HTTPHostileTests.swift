@@ -141,6 +141,17 @@ struct HTTPHostileTests {
         try await eventually("it is gone") { server.openCount == 0 }
     }
 
+    @Test func aServerMayBeSilentForAsLongAsIsSet() async throws {
+        let (server, patient) = try server(Script.empty.waiting(for: Gate()))
+        let waiting = Task { try await patient.get(objectName()) }
+        try await eventually("it has come") { server.requests.count == 1 }
+        let storage = try makeStorage(server.url("/cache"), silenceSeconds: 0.1)
+        #expect(await failure { _ = try await storage.get(objectName()) } == .timedOut)
+        try await eventually("only the other one waits") { server.openCount == 1 }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+
     @Test func aServerThatNeverAnswersTheHandshakeIsUnreachableByTheConnectLimit() async throws {
         let server = try LocalServer { _ in .empty }
         let storage = try makeStorage("https://127.0.0.1:\(server.port)/cache", connectSeconds: 0.1)

@@ -80,6 +80,7 @@ final class NginxServer: Sendable {
 /// An engine for a URL, as the remote tier makes it, with more patience than on a machine that is not busy with tests.
 func makeStorage(
     _ text: String, maxBytes: Int = 4 << 20, connectSeconds: Double = 60,
+    silenceSeconds: Double = 60,
     environment: AWSEnvironment = AWSEnvironment(),
     now: Int? = nil, _ configure: (inout ImageDownloader.Configuration) -> Void = { _ in }
 ) throws -> any RemoteStorage {
@@ -88,7 +89,9 @@ func makeStorage(
     configure(&configuration)
     let url = try RemoteURL(text)
     func client(_ base: String, netrc: String? = nil) -> HTTPClient {
-        HTTPClient(configuration, to: base, maxBytes: maxBytes, connectSeconds: connectSeconds, netrc: netrc)
+        HTTPClient(
+            configuration, to: base, maxBytes: maxBytes, connectSeconds: connectSeconds, silenceSeconds: silenceSeconds,
+            netrc: netrc)
     }
     switch url.place {
     case .http(let base):
