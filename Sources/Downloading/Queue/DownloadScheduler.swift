@@ -12,8 +12,8 @@ final class DownloadScheduler: PriorityObserver {
         /// `true` while a client is left who can resume paused downloads.
         var mayPause = true
         var timeout = DownloadLimits.defaultTimeout
-        /// `true` while a timer is set for the next start that the rate allows.
-        var hasAlarm = false
+        /// The timer for the next start that the rate allows.
+        var alarm = EarliestAlarm()
 
         mutating func apply(_ configuration: ImageDownloader.Configuration, at now: Int) {
             timeout = configuration.timeout
@@ -135,33 +135,29 @@ final class DownloadScheduler: PriorityObserver {
 
     private func startWaiting() {
         while true {
-            let (start, receiver) = state.withLock { state -> (DownloadQueue.Start, DownloadQueue.Receiver?) in
-                let start = state.queue.start(at: now(), isHeldBack: memory.isUsedUp)
-                switch start {
+            let (isStarted, receiver) = state.withLock { state -> (Bool, DownloadQueue.Receiver?) in
+                let now = now()
+                switch state.queue.start(at: now, isHeldBack: memory.isUsedUp) {
                 case .download(let id):
                     activity(state.queue.runningCount)
-                    return (start, state.queue[id].take())
-                case .wait:
-                    if state.hasAlarm { return (.none, nil) }
-                    state.hasAlarm = true
-                    return (start, nil)
-                case .none: return (start, nil)
+                    return (true, state.queue[id].take())
+                case .wait(let nanoseconds):
+                    if state.alarm.set(now + nanoseconds) { wake(at: now + nanoseconds, in: nanoseconds) }
+                case .none: break
                 }
+                return (false, nil)
             }
-            switch start {
-            case .download: receiver?(.success(()))
-            case .wait(let nanoseconds): return wake(in: nanoseconds)
-            case .none: return
-            }
+            guard isStarted else { return }
+            receiver?(.success(()))
         }
     }
 
     /// Starts downloads again when the rate allows the next start, or they may not be held back any more.
-    private func wake(in nanoseconds: Int) {
+    private func wake(at moment: Int, in nanoseconds: Int) {
         Task { [weak self] in
             try? await Task.sleep(for: .nanoseconds(nanoseconds))
-            self?.state.withLock { $0.hasAlarm = false }
-            self?.startWaiting()
+            guard let self, state.withLock({ $0.alarm.ring(at: moment) }) else { return }
+            startWaiting()
         }
     }
 }
