@@ -96,8 +96,8 @@ import Testing
         #expect(try disk.check().isClean)
     }
 
-    @Test func storingTheSameAgainLeavesTheFileAlone() throws {
-        let disk = try TestDisk()
+    @Test(arguments: [3000, 300_000]) func storingTheSameAgainLeavesTheFileAlone(_ count: Int) throws {
+        let (disk, picture) = (try TestDisk(), hollowPNG(width: 7, count: count))
         try disk.store(picture, "a")
         let before = FileStamp(path: try disk.path("a"))
         disk.wait(50)
@@ -106,6 +106,19 @@ import Testing
         #expect(stored.record.storedAt == disk.clock.seconds, "but its life begins anew")
         #expect(FileStamp(path: try disk.path("a")) == before)
         #expect(disk.partials.isEmpty)
+    }
+
+    @Test(arguments: [3000, 300_000]) func storingTheSameAgainReplacesADamagedFile(_ count: Int) throws {
+        let (disk, picture) = (try TestDisk(), hollowPNG(width: 7, count: count))
+        let path = try #require(try disk.store(picture, "a").path)
+        let stamp = try #require(FileStamp(path: path))
+        overwrite(path, [picture[1500] ^ 1], at: 1500, truncates: false)
+        let time = timespec(tv_sec: stamp.modified / 1_000_000_000, tv_nsec: stamp.modified % 1_000_000_000)
+        _ = [time, time].withUnsafeBufferPointer { utimensat(AT_FDCWD, path, $0.baseAddress, 0) }
+        try disk.store(picture, "a")
+        #expect(try content(disk.path("a")) == picture)
+        #expect(disk.partials.isEmpty)
+        #expect(try disk.check().isClean)
     }
 
     /// What is told of the image changes, and its bytes are still those of others.

@@ -20,12 +20,17 @@ final class StoreJob: Sendable {
     let draft: StorageFolder.Draft
     /// `true` when the image is entered as a link, if there is a file with the same bytes.
     let seeksTwin: Bool
+    /// Whether a file that the entry has, in that state, has the bytes of the draft; `nil` when it was not read.
+    let check: (stamp: FileStamp, isSound: Bool)?
     let end: End
 
+    /// The largest file that is hashed within the transaction, which others wait for, in bytes.
+    private static let hashedAtOnce = 256 << 10
+
     private var fileName: String { StorageFolder.fileName(name.hex, fileExtension) }
-    private var path: String { disk.folder.blob(fileName) }
+    var path: String { disk.folder.blob(fileName) }
     /// The most bytes that may be lent; 0 for no bound.
-    private var lentShare: Int { disk.lentShare.load(ordering: .relaxed) }
+    var lentShare: Int { disk.lentShare.load(ordering: .relaxed) }
 
     /// Writes the bytes to a draft.
     init(
@@ -44,16 +49,21 @@ final class StoreJob: Sendable {
             _ = draft.path.withCString { unlink($0) }
             end(result)
         }
-        seeksTwin = true
+        (seeksTwin, check) = (true, nil)
         if isPersonal { StorageFolder.markPersonal(draft.path) }
     }
 
     /// A job for the same store that looks for no twin any more.
     ///
-    /// - Parameter linked: A draft that is a link to the twin's file; `nil` when the job keeps its own.
-    private init(_ job: StoreJob, linked: StorageFolder.Draft?) {
+    /// - Parameters:
+    ///   - linked: A draft that is a link to the twin's file; `nil` when the job keeps its own.
+    ///   - check: What was found out about the file that the entry has.
+    private init(
+        _ job: StoreJob, linked: StorageFolder.Draft? = nil, check: (stamp: FileStamp, isSound: Bool)? = nil
+    ) {
         (disk, request, name, fileExtension) = (job.disk, job.request, job.name, job.fileExtension)
-        (configuration, isPersonal, queue, seeksTwin) = (job.configuration, job.isPersonal, job.queue, false)
+        (configuration, isPersonal, queue) = (job.configuration, job.isPersonal, job.queue)
+        (seeksTwin, self.check) = (false, check)
         draft = linked ?? job.draft
         guard let linked else {
             end = job.end
@@ -86,6 +96,8 @@ final class StoreJob: Sendable {
         case entered(Commit)
         /// An entry with the same bytes; nothing was done.
         case twin(IndexRow)
+        /// The path of the file that the entry has, in that state. It has the same bytes unless it is damaged; nothing was done.
+        case unchecked(String, FileStamp)
     }
 
     private struct Commit: Sendable {
@@ -105,7 +117,7 @@ final class StoreJob: Sendable {
         ) { [self] writer -> Entering in
             let twin = try writer.twin(checksum.rowNumber, besides: number)
             if seeksTwin, let twin, twin.checksum == checksum, twin.byteCount == draft.stamp.size { return .twin(twin) }
-            return .entered(try commit(writer, twin: twin))
+            return try commit(writer, twin: twin)
         } then: { [self] result in
             switch result {
             case .failure(let failure as SQLiteDatabase.Failure)
@@ -115,6 +127,11 @@ final class StoreJob: Sendable {
             case .success(.entered(let commit)): conclude(commit)
             // Hashing and linking happen outside the transaction, for nobody should wait for that.
             case .success(.twin(let twin)): queue.submit { [self] in enter(as: twin) }
+            case .success(.unchecked(let path, let stamp)):
+                queue.submit { [self] in
+                    let isSound = (try? disk.folder.checksum(of: path)) == draft.checksum
+                    StoreJob(self, check: (stamp, isSound)).enter()
+                }
             }
         }
     }
@@ -138,7 +155,7 @@ final class StoreJob: Sendable {
     /// Names the draft and enters it, within a transaction.
     ///
     /// - Parameter twin: The entry that has, or seems to have, the same bytes.
-    private func commit(_ writer: IndexWriter, twin: IndexRow?) throws -> Commit {
+    private func commit(_ writer: IndexWriter, twin: IndexRow?) throws -> Entering {
         if let old = request.successorOf, old.path != nil, try writer.row(of: old) == nil {
             throw ImageError.notCached(key: request.key.key)
         }
@@ -159,7 +176,7 @@ final class StoreJob: Sendable {
             try disk.evictor.retireFile(of: old, writer)
             (commit.retiresFiles, commit.replaced) = (true, old)
         }
-        return commit
+        return .entered(commit)
     }
 
     /// The entry of the draft, with the extension that its file may have now.
@@ -198,21 +215,27 @@ final class StoreJob: Sendable {
 
     /// Ends the store at an entry whose file is there and stays: one that is not to be replaced, or has the same bytes. This test
     /// is final, for it is within the transaction.
-    private func keepingFile(of old: IndexRow, _ row: IndexRow, _ writer: IndexWriter) throws -> Commit? {
+    private func keepingFile(of old: IndexRow, _ row: IndexRow, _ writer: IndexWriter) throws -> Entering? {
         let oldPath = disk.folder.blob(old.fileName)
         guard let stamp = try FileStamp.existing(oldPath), stamp.modified == old.modified, stamp.size == old.byteCount
         else { return nil }
         if !request.overwrites, !disk.isExpired(old) {
             let record = disk.record(request.key, old, oldPath, stamp)
             record.isLent = lend(old)
-            return Commit(stored: Stored(record: record, isNew: false))
+            return .entered(Commit(stored: Stored(record: record, isNew: false)))
         }
-        guard isTheSame(row, as: old, at: oldPath) else { return nil }
+        guard isTheSame(row, as: old) else { return nil }
+        if let check, check.stamp == stamp {
+            if !check.isSound { return nil }
+        } else {
+            if stamp.size > Self.hashedAtOnce { return .unchecked(oldPath, stamp) }
+            if (try? disk.folder.checksum(of: oldPath)) != row.checksum { return nil }
+        }
         // Nothing but its age is new: the file stays, and so do the bytes that others share with it.
         var row = row
         (row.modified, row.allocated, row.content) = (old.modified, old.allocated, old.content)
         row.fileExtension = old.fileExtension
-        return Commit(stored: try enter(row, at: oldPath, stamp, writer))
+        return .entered(Commit(stored: try enter(row, at: oldPath, stamp, writer)))
     }
 
     /// Gives the draft the name of an entry's file, and returns its path. The entry gets another extension when the file that
@@ -240,11 +263,11 @@ final class StoreJob: Sendable {
         return Stored(record: record, isNew: true)
     }
 
-    /// `true` when nothing of an entry but its age would change.
-    private func isTheSame(_ row: IndexRow, as old: IndexRow, at path: String) -> Bool {
+    /// `true` when nothing of an entry but its age would change, if its file is not damaged.
+    private func isTheSame(_ row: IndexRow, as old: IndexRow) -> Bool {
         row.checksum == old.checksum && hasExtension(old) && row.origin.url == old.origin.url
             && row.origin.etag == old.origin.etag && row.origin.lastModified == old.origin.lastModified
-            && row.life == old.life && (try? disk.folder.checksum(of: path)) == row.checksum
+            && row.life == old.life
     }
 
     /// Lends the path of an entry to the caller of the store; `false` when too much is lent.
@@ -257,7 +280,7 @@ final class StoreJob: Sendable {
     /// would stay for that lease when it is replaced. Asked before the entry is lent to the caller of the store.
     ///
     /// - Parameter share: The most bytes that may be lent; 0 for no bound.
-    private func freeExtension(_ writer: IndexWriter, share: Int) throws -> String {
+    func freeExtension(_ writer: IndexWriter, share: Int) throws -> String {
         var (free, number) = (fileExtension, UInt32(1))
         var lease = LeaseNumber(name.rowNumber, fileNumber: LeaseNumber.fileNumber(in: free))
         while disk.lending.isLent(lease), try !mayLend(lease, share: share) || isTaken(lease, by: free, writer) {
@@ -287,7 +310,7 @@ final class StoreJob: Sendable {
     }
 
     /// Gives the draft its name, within a transaction; if that fails, all is as it was.
-    private func place(at path: String, replaces: Bool, _ writer: IndexWriter) throws -> StorageFolder.Placement {
+    func place(at path: String, replaces: Bool, _ writer: IndexWriter) throws -> StorageFolder.Placement {
         let (folder, draft) = (disk.folder, draft)
         let placed = try folder.place(draft.path, at: path, replaces: replaces)
         writer.onFailure { folder.takeBack(placed, draft, from: path) }
@@ -326,58 +349,5 @@ final class StoreJob: Sendable {
             if rewrites { disk.background { [disk] in disk.rewriteLog() } }
             end(.success(commit.stored))
         }
-    }
-
-    /// Places an image that is too large for the cache where its file would be, for the time of its lease. An entry that the
-    /// key has goes: it is older.
-    private func placeForLease() throws -> Stored {
-        let path = try disk.index.write { writer in
-            try disk.folder.makeWay(to: self.path)
-            let same = try disk.folder.blobs(of: name).first { file in
-                let path = disk.folder.blob(file)
-                return FileStamp(path: path)?.size == draft.stamp.size
-                    && (try? disk.folder.checksum(of: path)) == draft.checksum
-            }
-            // One at a time: otherwise the disk would not be bounded.
-            if try same == nil && writer.totals().lent > lentShare {
-                throw DiskStorage.tooLarge(draft.stamp.size, request.key)
-            }
-            let fileName = try same ?? StorageFolder.fileName(name.hex, freeExtension(writer, share: 0))
-            let path = disk.folder.blob(fileName)
-            let lease = LeaseNumber(fileName: fileName)
-            if let lease { disk.lending.lend(lease, for: request.lease, bytes: draft.stamp.size, share: 0) }
-            if let old = try writer.row(name) {
-                if old.fileName != fileName { try disk.evictor.retireFile(of: old, writer) }
-                try writer.remove(old.number)
-            }
-            if same == nil { _ = try place(at: path, replaces: FileStamp(path: path) != nil, writer) }
-            let rest = lease.map(disk.lending.rest) ?? 0
-            try writer.retire(fileName, bytes: draft.stamp.size, until: disk.clock.now + rest)
-            return path
-        }
-        return transient(at: path, .tooLarge)
-    }
-
-    /// Places an image that cannot be entered now beside the entries, for the time of its lease. An entry that the key has
-    /// stays.
-    ///
-    /// - Throws: `failure` when so much is lent already that the disk would not be bounded.
-    private func lendDraft(_ failure: SQLiteDatabase.Failure) throws -> Stored {
-        let share = lentShare
-        let leased = try disk.lending.lentBytes + disk.folder.bytesLentBeside()
-        if share > 0, leased + draft.stamp.size > share { throw failure }
-        let path = try disk.folder.lentPath(fileExtension, for: request.lease)
-        guard link(draft.path, path) == 0 || rename(draft.path, path) == 0 else {
-            throw SystemError(errno, "name", path)
-        }
-        return transient(at: path, .busy)
-    }
-
-    private func transient(at path: String, _ reason: NotStoredReason) -> Stored {
-        let record = ImageRecord(
-            key: request.key, header: request.header, byteCount: draft.stamp.size, path: path, origin: request.origin,
-            storedAt: disk.clock.now, stamp: FileStamp(path: path) ?? draft.stamp, checksum: draft.checksum,
-            clock: disk.clock)
-        return Stored(record: record, isNew: true, transience: reason)
     }
 }
