@@ -7,6 +7,8 @@ protocol ByteSource {
     var total: Int { get }
     /// `true` when reading has been given up, because the places that were asked for led to and fro without end.
     var isExhausted: Bool { get }
+    /// The error number of the system by which reading failed; `nil` when it has not.
+    var failure: Int32? { get }
     /// The byte at `place`, or 0 outside.
     mutating func byte(at place: Int) -> UInt8
     /// The place of the first `value` at or after `place`, or nil.
@@ -18,6 +20,7 @@ protocol ByteSource {
 extension ByteSource {
     var total: Int { count }
     var isExhausted: Bool { false }
+    var failure: Int32? { nil }
 
     /// `true` when no byte before `end` is missing here that the whole has.
     func isHere(upTo end: Int) -> Bool { min(end, total) <= count }
@@ -91,6 +94,7 @@ struct FileBytes: ByteSource {
     private(set) var reads = 0
     private let mostReads: Int
     private(set) var isExhausted = false
+    private(set) var failure: Int32?
 
     /// - Parameter map: The stretches of a JPEG that need not be searched for markers.
     init(descriptor: Int32, count: Int, map: ScanMap? = nil) {
@@ -131,7 +135,8 @@ struct FileBytes: ByteSource {
         let size = min(Self.windowSize, count - place)
         windowStart = place
         window = [UInt8](unsafeUninitializedCapacity: size) { bytes, got in
-            got = max(0, pread(descriptor, bytes.baseAddress, size, off_t(place)))
+            repeat { got = pread(descriptor, bytes.baseAddress, size, off_t(place)) } while got < 0 && errno == EINTR
+            if got < 0 { (failure, got) = (errno, 0) }
         }
         if window.count < size { count = place + window.count }
         return !window.isEmpty

@@ -33,6 +33,8 @@ public struct ImageHeader: Equatable, Sendable {
         case cutOff(ImageFormat)
         /// The bytes are of a known format, but their structure is impossible.
         case malformed(ImageFormat)
+        /// The bytes cannot be read, by this error number of the system. They may be a picture all the same.
+        case unreadable(Int32)
     }
 
     /// Reads the header of a picture in memory.

@@ -40,7 +40,9 @@ public struct ImageProbe: Equatable, Sendable {
     }
 
     init(whole bytes: consuming some ByteSource) throws(ImageHeader.Failure) {
-        guard let format = ImageFormat.sniff(&bytes) else { throw bytes.count == 0 ? .empty : .unrecognised }
+        guard let format = ImageFormat.sniff(&bytes) else {
+            throw bytes.failure.map { .unreadable($0) } ?? (bytes.count == 0 ? .empty : .unrecognised)
+        }
         self.init(format)
         try inspect(bytes)
         guard width > 0, height > 0, frameCount ?? 1 > 0 else { throw .malformed(format) }
@@ -80,7 +82,10 @@ public struct ImageProbe: Equatable, Sendable {
 
     private mutating func run(_ inspector: consuming some ContainerInspector) throws(ImageHeader.Failure) {
         defer { self = inspector.found }
-        try inspector.inspect()
+        do { try inspector.inspect() } catch {
+            throw inspector.bytes.failure.map { .unreadable($0) } ?? error
+        }
+        if let code = inspector.bytes.failure { throw .unreadable(code) }
         guard !inspector.bytes.isExhausted else { throw .malformed(format) }
     }
 }

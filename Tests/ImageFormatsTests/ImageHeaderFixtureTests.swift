@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -26,6 +27,13 @@ import Testing
     func fileAndMemoryAgree(_ picture: Fixtures.Picture) throws {
         let bytes = try picture.bytes
         #expect(try ScratchFile().header(bytes) == headerInMemory(bytes))
+    }
+
+    /// A folder can be opened, but it cannot be read.
+    @Test func fileThatCannotBeReadIsNotCalledBad() {
+        let folder = open("/", O_RDONLY)
+        defer { close(folder) }
+        #expect(throws: ImageHeader.Failure.unreadable(EISDIR)) { try ImageHeader(descriptor: folder, count: 1000) }
     }
 
     @Test(arguments: [

@@ -191,9 +191,7 @@ extension DiskStorage {
             for path in extensions.map({ "\(root)/\(StorageFolder.fileName(name.hex, $0))" }) + blobs {
                 guard try FileStamp.existing(path) != nil else { continue }
                 let file = try Descriptor(reading: path)
-                guard let stamp = file.stamp,
-                    let header = try? ImageHeader(descriptor: file.number, count: stamp.size)
-                else { continue }
+                guard let stamp = file.stamp, let header = try file.header(stamp) else { continue }
                 return ImageRecord(
                     key: key, header: header, byteCount: stamp.size, path: path, storedAt: clock.now, stamp: stamp)
             }

@@ -168,7 +168,7 @@ struct Repairer: Sendable {
             record.row.expiresAt = record.row.life.end(from: now)
             return .whole(record, stamp, isProven: true)
         }
-        guard let header = try? ImageHeader(descriptor: file.number, count: stamp.size) else { return .nothing }
+        guard let header = try file.header(stamp) else { return .nothing }
         // With the index the credentials are lost that it was fetched with.
         var origin = StorageFolder.isPersonal(file) ? ImageOrigin(http: HTTPMetadata.nobodys) : ImageOrigin()
         origin.facts.timing = header.timing
@@ -278,6 +278,21 @@ struct Repairer: Sendable {
             try enter(record, stamp, inPlaceOf: other, writer)
             // Its last use is not known: it comes after what has been stored or asked for since.
             try writer.demote(name.rowNumber)
+        }
+    }
+}
+
+extension Descriptor {
+    /// The header of the image in the file; `nil` when it holds none.
+    ///
+    /// - Throws: ``SystemError`` if it cannot be read now: that says nothing about it.
+    func header(_ stamp: FileStamp) throws(SystemError) -> ImageHeader? {
+        do throws(ImageHeader.Failure) {
+            return try ImageHeader(descriptor: number, count: stamp.size)
+        } catch .unreadable(let code) {
+            throw SystemError(code, "read", path)
+        } catch {
+            return nil
         }
     }
 }

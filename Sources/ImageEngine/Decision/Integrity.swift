@@ -35,24 +35,33 @@ public struct Integrity: Hashable, Sendable {
         return digests.contains(digest.finishedBytes())
     }
 
-    /// `true` when the file matches one of the digests; `false` when it cannot be read.
-    func allows(file path: String) -> Bool {
+    /// `true` when an open file, of which nothing was read, matches one of the digests.
+    ///
+    /// - Throws: ``SystemError`` when it cannot be read.
+    func allows(_ file: borrowing Descriptor) throws -> Bool {
         let digest = RunningDigest(kind)
-        let isRead = (try? Descriptor(reading: path, followsLinks: true).forEachPiece(digest.update)) != nil
-        return isRead && digests.contains(digest.finishedBytes())
+        try file.forEachPiece(digest.update)
+        return digests.contains(digest.finishedBytes())
     }
 
-    func allows(_ content: DiskStorage.Content) -> Bool {
+    private func allows(file path: String) throws -> Bool {
+        try allows(Descriptor(reading: path, followsLinks: true))
+    }
+
+    /// `true` when the content matches one of the digests.
+    ///
+    /// - Throws: ``SystemError`` when it cannot be read.
+    func allows(_ content: DiskStorage.Content) throws -> Bool {
         switch content {
         case .bytes(let bytes): return allows(bytes)
-        case .file(let path, _): return allows(file: path)
+        case .file(let path, _): return try allows(file: path)
         case .body(let body):
             switch body.place {
             case .memory(let bytes): return allows(bytes)
             case .file(let path):
                 let known = body.checksum(of: FileStamp(path: path)).flatMap { allows($0) }
-                return known ?? allows(file: path)
-            case .unnamed(let path): return allows(file: path)
+                return try known ?? allows(file: path)
+            case .unnamed(let path): return try allows(file: path)
             }
         }
     }
@@ -69,9 +78,9 @@ extension Integrity {
         return hit.bytes.map { allows($0) }
     }
 
-    /// `true` when a cached image matches one of the digests. May read its file.
+    /// `true` when a cached image matches one of the digests; `false` when its file cannot be read. May read it.
     func allows(_ hit: ImageCache.Hit) -> Bool {
-        allowsAtOnce(hit) ?? hit.record.path.map { allows(file: $0) } ?? false
+        allowsAtOnce(hit) ?? hit.record.path.map { (try? allows(file: $0)) ?? false } ?? false
     }
 
     /// `true` when a made image was made from bytes that match one of the digests; `nil` when its entry does not say.

@@ -81,9 +81,7 @@ struct ImageProber: Sendable {
             return try Self.probed(bytes, source: given, cacheType: .none)
         case .file(let path):
             return try await LocalFile(path: path, options: options).read(on: engine.pool) { file in
-                if let integrity = options.lookup.integrity, !integrity.allows(file: path) {
-                    throw Integrity.mismatch(given)
-                }
+                try file.checkIntegrity()
                 return try Self.probed(file, cacheType: .none)
             }
         }
@@ -193,11 +191,9 @@ struct ImageProber: Sendable {
     }
 
     private static func probed(_ file: LocalFile, cacheType: CacheType) throws(ImageError) -> ProbedImage {
-        try file.opened { (opened, stamp) throws(ImageError) in
-            do throws(ImageHeader.Failure) {
-                let probe = try ImageProbe(descriptor: opened.number, count: stamp.size)
-                return ProbedImage(probe: probe, byteCount: stamp.size, cacheType: cacheType)
-            } catch { throw .badData(reason: error.sentence(), source: FileURL.text(file.path)) }
+        let (probe, stamp) = try file.inspected { (number, count) throws(ImageHeader.Failure) in
+            try ImageProbe(descriptor: number, count: count)
         }
+        return ProbedImage(probe: probe, byteCount: stamp.size, cacheType: cacheType)
     }
 }

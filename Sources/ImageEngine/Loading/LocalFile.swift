@@ -41,34 +41,67 @@ struct LocalFile: Sendable {
         }
     }
 
-    /// The header of the image, and its size in bytes.
-    func probe() throws(ImageError) -> (header: ImageHeader, byteCount: Int) {
-        try opened { (file, stamp) throws(ImageError) in
-            do throws(ImageHeader.Failure) {
-                return (try ImageHeader(descriptor: file.number, count: stamp.size), stamp.size)
-            } catch {
-                throw .badData(
-                    reason: error.sentence(), source: url,
-                    sample: ContentSample(DiskStorage.Content.start(of: path)).ofLocalFile)
-            }
+    /// What its bytes tell, and its stamp.
+    ///
+    /// - Parameter facts: Reads them from a descriptor, of so many bytes.
+    func inspected<Facts>(
+        _ facts: (Int32, Int) throws(ImageHeader.Failure) -> Facts
+    ) throws(ImageError) -> (facts: Facts, stamp: FileStamp) {
+        try opened { (file, stamp) throws(ImageError) in (try inspected(file, stamp, facts), stamp) }
+    }
+
+    private func inspected<Facts>(
+        _ file: borrowing Descriptor, _ stamp: FileStamp, _ facts: (Int32, Int) throws(ImageHeader.Failure) -> Facts
+    ) throws(ImageError) -> Facts {
+        do throws(ImageHeader.Failure) { return try facts(file.number, stamp.size) } catch .unreadable(let code) {
+            throw unreadable(code)
+        } catch {
+            throw .badData(
+                reason: error.sentence(), source: url,
+                sample: ContentSample(DiskStorage.Content.start(of: path)).ofLocalFile)
         }
+    }
+
+    private func unreadable(_ code: Int32) -> ImageError {
+        .unreadableFile(url: url, reason: "\(String(cString: strerror(code))).")
+    }
+
+    private func reading<Value>(_ work: () throws -> Value) throws(ImageError) -> Value {
+        do { return try work() } catch { throw unreadable((error as? SystemError)?.code ?? EIO) }
+    }
+
+    /// - Throws: ``ImageError`` when the bytes are not those that the options name.
+    func checkIntegrity() throws(ImageError) {
+        if options.lookup.integrity != nil {
+            try opened { (file, _) throws(ImageError) in try checkIntegrity(of: file) }
+        }
+    }
+
+    private func checkIntegrity(of file: borrowing Descriptor) throws(ImageError) {
+        guard let integrity = options.lookup.integrity else { return }
+        if try !reading({ try integrity.allows(file) }) { throw Integrity.mismatch(url) }
     }
 
     /// The image, read in place: it is never copied, and its record stays in memory as long as the file is unchanged.
     func image(_ key: CacheKey, in cache: ImageCache, needs: ImageNeeds, now: Int) throws(ImageError) -> ImageResult {
-        let (header, size) = try probe()
-        if let integrity = options.lookup.integrity, !integrity.allows(file: path) { throw Integrity.mismatch(url) }
-        // A link is followed for reading, but a change of the file behind it would go unnoticed, so it is not remembered.
-        let stamp = FileStamp(path: path)
-        let record = ImageRecord(
-            key: key, header: header, byteCount: size, path: path, isLocalFile: true, origin: ImageOrigin(url: url),
-            storedAt: now, stamp: stamp)
-        if stamp != nil { cache.remember(record, bytes: nil, options.storage) }
-        var bytes: [UInt8]?
-        if needs.contains(.bytes), size <= BodySpool.memoryLimit || stamp == nil {
-            bytes = try ImageCache.bytes(of: .file(path))
+        try opened { (file, read) throws(ImageError) in
+            let header = try inspected(file, read) { (number, count) throws(ImageHeader.Failure) in
+                try ImageHeader(descriptor: number, count: count)
+            }
+            try checkIntegrity(of: file)
+            // A link is followed for reading, but a change of the file behind it would go unnoticed, so it is not
+            // remembered; nor is a file that was replaced or written to while it was read.
+            let stamp = FileStamp(path: path).flatMap { $0.matches(read) ? $0 : nil }
+            let record = ImageRecord(
+                key: key, header: header, byteCount: read.size, path: path, isLocalFile: true,
+                origin: ImageOrigin(url: url), storedAt: now, stamp: stamp)
+            if stamp != nil { cache.remember(record, bytes: nil, options.storage) }
+            var bytes: [UInt8]?
+            if needs.contains(.bytes), read.size <= BodySpool.memoryLimit || stamp == nil {
+                bytes = try reading { try file.bytes(read.size, at: 0) }
+            }
+            return ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: bytes)
         }
-        return ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: bytes)
     }
 
     /// Calls `body` with the open file, if it is a regular one that is not too large.
@@ -77,7 +110,7 @@ struct LocalFile: Sendable {
     ) throws(ImageError) -> Value {
         let file: Descriptor
         do throws(SystemError) { file = try Descriptor(reading: path, followsLinks: true) } catch {
-            throw .unreadableFile(url: url, reason: "\(String(cString: strerror(error.code))).")
+            throw unreadable(error.code)
         }
         guard let stamp = file.stamp else {
             throw .unreadableFile(url: url, reason: "It is not a regular file.")

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Logging
 internal import Platform
 
@@ -228,19 +229,25 @@ struct PendingStore: Sendable {
     ///
     /// - Parameter warns: `true` when a wrong media type from the server is logged.
     func header(warns: Bool = true) throws(ImageError) -> ImageHeader {
-        if let integrity = options.lookup.integrity, !integrity.allows(content) {
-            throw Integrity.mismatch(source, sample)
-        }
         do {
+            if let integrity = options.lookup.integrity, try !integrity.allows(content) {
+                throw Integrity.mismatch(source, sample)
+            }
             let header =
                 switch content {
                 case .bytes(let bytes):
                     try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
                 case .body(let body): try body.header()
-                case .file(let path, _): try LocalFile(path: path, options: options).probe().header
+                case .file(let path, _):
+                    try LocalFile(path: path, options: options).inspected {
+                        (number, count) throws(ImageHeader.Failure) in
+                        try ImageHeader(descriptor: number, count: count)
+                    }.facts
                 }
             if warns { logMismatch(of: header.format) }
             return header
+        } catch ImageHeader.Failure.unreadable(let code) {
+            throw .storage(SystemError(code, "read", source), folder: "the cache folder")
         } catch let failure as ImageHeader.Failure {
             throw .badData(reason: failure.sentence(contentType: contentType), source: source, sample: sample)
         } catch let error as ImageError {
@@ -268,6 +275,7 @@ extension ImageHeader.Failure {
                 + (contentType.map { "; the server called them \($0.excerpt)." } ?? ".")
         case .cutOff(let format): "The \(format.rawValue.uppercased()) data is cut off."
         case .malformed(let format): "The \(format.rawValue.uppercased()) data is malformed."
+        case .unreadable(let code): "It cannot be read: \(String(cString: strerror(code)))."
         }
     }
 }

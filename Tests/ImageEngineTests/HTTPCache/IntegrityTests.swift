@@ -241,4 +241,19 @@ import Testing
             if one.width == 8 { #expect(!report.failed.isEmpty == (one.server != .changed || one.isOffline), at) }
         }
     }
+
+    /// What cannot be read now may be right all the same.
+    @Test func bytesThatCannotBeReadAreNotCalledWrong() throws {
+        let integrity = try #require(Self.integrity(of: hollowPNG(width: 7)))
+        let missing = engine.folder.path + "/missing.png"
+        #expect(throws: SystemError.self) { try integrity.allows(.file(missing)) }
+        let body = DownloadedBody(.file(path: missing, count: 100))
+        var options = ImageOptions()
+        options.lookup.integrity = integrity
+        let store = PendingStore(
+            content: .body(body), key: CacheKey("a"), cache: engine.cache, source: "http://h/a.png",
+            origin: ImageOrigin(), options: options, needs: .file)
+        let error = #expect(throws: ImageError.self) { try store.header() }
+        #expect(error?.name == "storageFailed")
+    }
 }
