@@ -148,7 +148,11 @@ that its server is to be asked."
     (setf (halcyon-inline--picture-room picture) room)
     (ignore-errors
       (apply #'create-image (plist-get image :path) (halcyon-image-type image) nil
-             `(,@(and width (list :width (min width (car room))))
+             `(,@(and width
+                      (list :width (min (if (floatp width)
+                                            (round (* width (window-body-width window t)))
+                                          width)
+                                        (car room))))
                :max-width ,(car room) :max-height ,(cdr room) :ascent center)))))
 
 
