@@ -74,6 +74,9 @@ that its server is to be asked."
 (defvar-local halcyon-inline--pictures nil
   "The pictures of this buffer.")
 
+(defvar-local halcyon-inline--owner nil
+  "The buffer whose pictures they are; in a copy of that buffer not this one.")
+
 (defvar-local halcyon-inline--timer nil
   "The timer that will look over this buffer, or nil.")
 
@@ -238,7 +241,9 @@ What may go well later is tried again then."
   "Drop the picture of OVERLAY before a change of its text, that is, not AFTER."
   (unless after
     (when-let ((picture (overlay-get overlay 'halcyon-inline)))
-      (halcyon-inline--drop picture))))
+      (halcyon-inline--own)
+      (when (memq picture halcyon-inline--pictures)
+        (halcyon-inline--drop picture)))))
 
 (defun halcyon-inline--add (reference)
   "Add a picture for REFERENCE, as from `halcyon-find-images', and load it.
@@ -279,6 +284,19 @@ Returns the picture."
                   (cons start (line-end-position))))))
           (get-buffer-window-list nil nil t)))
 
+(defun halcyon-inline--own ()
+  "Begin anew in a buffer that was copied with its variables and overlays.
+Such are the indirect buffers of Org; their pictures are those of
+another buffer, which keeps them."
+  (unless (eq halcyon-inline--owner (current-buffer))
+    (setq halcyon-inline--owner (current-buffer)
+          halcyon-inline--pictures nil
+          halcyon-inline--timer nil)
+    (save-restriction
+      (widen)
+      (dolist (overlay (overlays-in (point-min) (point-max)))
+        (when (overlay-get overlay 'halcyon-inline) (delete-overlay overlay))))))
+
 (defun halcyon-inline--at (reference)
   "The picture that is there for REFERENCE already, or nil."
   (seq-find (lambda (picture)
@@ -291,21 +309,34 @@ Returns the picture."
 (defun halcyon-inline--look ()
   "Load the images of this buffer that are in sight, and give up the others."
   (setq halcyon-inline--timer nil)
-  (let ((now (float-time)) near)
-    (unless halcyon-inline--hidden
-      (pcase-dolist (`(,start . ,end) (halcyon-inline--regions))
-        (dolist (reference (halcyon-find-images start end))
-          (let ((picture (halcyon-inline--at reference)))
-            (cond
-             ((not picture) (setq picture (halcyon-inline--add reference)))
-             ((halcyon-inline--retry-p picture now) (halcyon-inline--load picture))
-             ((halcyon-inline--outgrown-p picture) (halcyon-inline--show picture)))
-            (push picture near)))))
+  (let ((now (float-time))
+        (regions (unless halcyon-inline--hidden (halcyon-inline--regions)))
+        near)
+    (pcase-dolist (`(,start . ,end) regions)
+      (dolist (reference (halcyon-find-images start end))
+        (let ((picture (halcyon-inline--at reference)))
+          (cond
+           ((not picture) (setq picture (halcyon-inline--add reference)))
+           ((halcyon-inline--retry-p picture now) (halcyon-inline--load picture))
+           ((not (equal (plist-get reference :width) (halcyon-inline--picture-width picture)))
+            (setf (halcyon-inline--picture-width picture) (plist-get reference :width))
+            (halcyon-inline--show picture))
+           ((halcyon-inline--outgrown-p picture) (halcyon-inline--show picture)))
+          (push picture near))))
     (dolist (picture halcyon-inline--pictures)
       (when (or (not (overlay-buffer (halcyon-inline--picture-overlay picture)))
                 (and (not (memq picture near))
-                     (eq 'loading (halcyon-inline--picture-state picture))))
+                     (or (eq 'loading (halcyon-inline--picture-state picture))
+                         (halcyon-inline--past-p picture regions))))
         (halcyon-inline--drop picture)))))
+
+(defun halcyon-inline--past-p (picture regions)
+  "Whether PICTURE, whose reference was not found, is in sight in REGIONS."
+  (let* ((overlay (halcyon-inline--picture-overlay picture))
+         (start (overlay-start overlay))
+         (end (overlay-end overlay)))
+    (and (seq-some (lambda (region) (<= (car region) start end (cdr region))) regions)
+         (not (halcyon-find--hidden-p (list :start start :end end))))))
 
 (defun halcyon-inline--outgrown-p (picture)
   "Whether the room for PICTURE is another one now, or there are images now."
@@ -316,15 +347,22 @@ Returns the picture."
 
 (defun halcyon-inline--look-later (&optional delay)
   "Look over this buffer after DELAY seconds, or `halcyon-inline-delay'."
-  (unless halcyon-inline--timer
-    (setq halcyon-inline--timer
-          (run-with-timer (or delay halcyon-inline-delay) nil
-                          (lambda (buffer)
-                            (when (buffer-live-p buffer)
-                              (with-current-buffer buffer
-                                (when (bound-and-true-p halcyon-inline-mode)
-                                  (halcyon-inline--look)))))
-                          (current-buffer)))))
+  (halcyon-inline--own)
+  (let ((delay (or delay halcyon-inline-delay)))
+    ;; One that waits for the next start of the server must not hold up the others.
+    (when (and halcyon-inline--timer
+               (time-less-p (time-add nil delay) (timer--time halcyon-inline--timer)))
+      (cancel-timer halcyon-inline--timer)
+      (setq halcyon-inline--timer nil))
+    (unless halcyon-inline--timer
+      (setq halcyon-inline--timer
+            (run-with-timer delay nil
+                            (lambda (buffer)
+                              (when (buffer-live-p buffer)
+                                (with-current-buffer buffer
+                                  (when (bound-and-true-p halcyon-inline-mode)
+                                    (halcyon-inline--look)))))
+                            (current-buffer))))))
 
 (defun halcyon-inline--soon (&rest _)
   "Look over this buffer soon."
@@ -361,6 +399,7 @@ Returns the picture."
 
 (defun halcyon-inline--end ()
   "Take all pictures out of this buffer, and cancel what is on its way."
+  (halcyon-inline--own)
   (when halcyon-inline--timer
     (cancel-timer halcyon-inline--timer)
     (setq halcyon-inline--timer nil))

@@ -258,5 +258,72 @@
           (halcyon-inline-open))
         (should (file-in-directory-p visited test-scratch))))))
 
+(ert-deftest what-has-become-code-is-an-image-no-more ()
+  (test-case
+    (test-serve (cons "/cat.bmp" (test-bmp 5 5)))
+    (inline-tests-in-buffer #'text-mode (format "\n![](%s)\n" (test-url "/cat.bmp"))
+      (test-until (inline-tests-say-p "BMP 5×5"))
+      (insert "```")
+      (test-until (not (inline-tests-overlays)))
+      (erase-buffer)
+      (insert (format "\n![](%s)\n" (test-url "/cat.bmp")))
+      (test-until (inline-tests-say-p "BMP 5×5")))))
+
+(ert-deftest what-is-folded-away-keeps-its-image ()
+  (test-case
+    (test-serve (cons "/cat.png" (test-bmp 5 5)))
+    (inline-tests-in-buffer #'org-mode (format "* One\n[[%s]]\n" (test-url "/cat.png"))
+      (test-until (inline-tests-say-p "BMP 5×5"))
+      (let ((overlays (inline-tests-overlays))
+            (inhibit-message t))
+        (org-cycle)
+        (should-not (halcyon-find-images (point-min) (point-max)))
+        (halcyon-inline--look)
+        (should (equal overlays (inline-tests-overlays)))))))
+
+(ert-deftest org-images-take-a-part-of-the-window-and-another-width-when-it-is-changed ()
+  (test-case
+    (test-serve (cons "/cat.png" (test-bmp 5 5)))
+    (inline-tests-with-images
+      (inline-tests-in-buffer #'org-mode (format "#+attr_org: :width 50%%\n[[%s]]\n"
+                                                 (test-url "/cat.png"))
+        (cl-flet ((width ()
+                    (plist-get (cdr (overlay-get (car (inline-tests-overlays)) 'display)) :width)))
+          (test-until (inline-tests-overlays))
+          (test-until (width))
+          (should (= (round (* 0.5 (window-body-width nil t))) (width)))
+          (search-forward "50%")
+          (replace-match "7")
+          (test-until (equal 7 (width)))
+          (should (= 1 (test-count "/cat.png"))))))))
+
+(ert-deftest a-wait-for-the-next-server-does-not-hold-up-a-look ()
+  (test-case
+    (test-serve (cons "/cat.bmp" (test-bmp 5 5)))
+    (inline-tests-in-buffer #'text-mode ""
+      (test-until (not halcyon-inline--timer))
+      (halcyon-inline--look-later 3600)
+      (insert (format "![](%s)" (test-url "/cat.bmp")))
+      (test-until (inline-tests-say-p "BMP 5×5")))))
+
+(ert-deftest an-indirect-buffer-has-images-of-its-own ()
+  (test-case
+    (test-serve (cons "/cat.bmp" (test-bmp 5 5)))
+    (inline-tests-in-buffer #'text-mode (format "![](%s)" (test-url "/cat.bmp"))
+      (test-until (inline-tests-say-p "BMP 5×5"))
+      (halcyon-inline--look-later 3600)
+      (let ((copy (make-indirect-buffer (current-buffer) "copy" t)))
+        (unwind-protect
+            (progn
+              (set-window-buffer nil copy)
+              (with-current-buffer copy
+                (test-until (inline-tests-say-p "BMP 5×5"))
+                (halcyon-inline-mode -1)
+                (should-not (inline-tests-overlays))
+                (halcyon-inline-mode)
+                (test-until (inline-tests-say-p "BMP 5×5"))))
+          (kill-buffer copy))
+        (should (inline-tests-say-p "BMP 5×5"))))))
+
 (provide 'inline-tests)
 ;;; inline-tests.el ends here
