@@ -460,5 +460,15 @@ another buffer, which keeps them."
     (unless image (user-error "There is no image on this line, or it has not come yet"))
     (find-file (plist-get image :path))))
 
+(defun halcyon-inline-unload-function ()
+  "Take the images out of all buffers, and leave Org alone."
+  (dolist (buffer (buffer-list))
+    (with-current-buffer buffer
+      (when halcyon-inline-mode (halcyon-inline-mode -1))))
+  (advice-remove 'org-display-inline-images #'halcyon-inline--unhide)
+  (advice-remove 'org-remove-inline-images #'halcyon-inline--hide)
+  (halcyon-unlisten "image/didChange" #'halcyon-inline--image-did-change)
+  nil)
+
 (provide 'halcyon-inline)
 ;;; halcyon-inline.el ends here

@@ -327,5 +327,18 @@ listens to EVENT any more."
         (when (halcyon-running-p client)
           (halcyon--call "unsubscribe" (list :events (vector event)) (list :client client)))))))
 
+
+;;; End
+
+(defun halcyon-rpc-unload-function ()
+  "End all servers, whose output nobody would take in."
+  (dolist (process (process-list))
+    (when (eq (process-filter process) #'halcyon--filter)
+      (set-process-sentinel process #'ignore)
+      (delete-process process)))
+  (cancel-function-timers #'halcyon--revive)
+  (when halcyon--queue-timer (cancel-timer halcyon--queue-timer))
+  nil)
+
 (provide 'halcyon-rpc)
 ;;; halcyon-rpc.el ends here

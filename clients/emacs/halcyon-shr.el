@@ -53,5 +53,10 @@ It expects a buffer as `url-retrieve' leaves it, and kills it."
       (advice-add 'url-queue-retrieve :around #'halcyon-shr--retrieve)
     (advice-remove 'url-queue-retrieve #'halcyon-shr--retrieve)))
 
+(defun halcyon-shr-unload-function ()
+  "Leave images to `url' again."
+  (halcyon-shr-mode -1)
+  nil)
+
 (provide 'halcyon-shr)
 ;;; halcyon-shr.el ends here

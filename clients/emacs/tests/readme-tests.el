@@ -66,5 +66,40 @@
       (should (string-suffix-p "It works: t\n" said))
       (should-not (string-match-p "Warning" said)))))
 
+(ert-deftest what-is-unloaded-leaves-nothing-behind ()
+  (test-case
+    (test-serve (cons "/cat.bmp" (test-bmp 5 5)))
+    (let ((said (readme-tests-emacs
+                 "-L" (file-name-directory (locate-library "halcyon"))
+                 "--eval" (format "(progn (require 'halcyon-inline)
+                                          (require 'halcyon-shr)
+                                          (require 'org)
+                                          (halcyon-shr-mode)
+                                          (switch-to-buffer \"text\")
+                                          (insert \"[[%s]]\")
+                                          (org-mode)
+                                          (halcyon-inline-mode)
+                                          (halcyon-wait (halcyon-ping)))"
+                                  (test-url "/cat.png"))
+                 "--eval" "(let ((server (halcyon-client-connection halcyon-default-client)))
+                             (setq server (slot-value server 'server))
+                             (dolist (feature '(inline find shr nil rpc server wire methods))
+                               (setq feature (if feature (intern (format \"halcyon-%s\" feature))
+                                               'halcyon))
+                               (when (featurep feature) (unload-feature feature)))
+                             (with-current-buffer \"text\"
+                               (insert \"!\")
+                               (org-remove-inline-images)
+                               (org-display-inline-images))
+                             (sit-for 0)
+                             (message \"%s\" (list (process-live-p server)
+                                                   (overlays-in (point-min) (point-max))
+                                                   (advice--p (symbol-function
+                                                               'url-queue-retrieve))
+                                                   (memq 'halcyon-inline--soon
+                                                         after-change-functions))))")))
+      (should (string-suffix-p "(nil nil nil nil)\n" said))
+      (should-not (string-match-p "halcyon: \\|rror" said)))))
+
 (provide 'readme-tests)
 ;;; readme-tests.el ends here
