@@ -126,14 +126,14 @@ export class Client extends Methods {
    * The events of those names as they come, for `for await`: subscribed at the first step, unsubscribed when the loop is
    * left. Goes on with the next server when one dies; what happens in between is missed. Ends with `close()`; rejects with
    * the signal's reason when that is aborted. What comes while the loop is busy waits for it. A loop that waits keeps Node
-   * alive.
+   * alive. Several loops over one event each get it; the subscription ends with the last.
    */
   events<Name extends keyof CacheEvents>(
     names: Name | readonly Name[],
     options?: { signal?: AbortSignal },
   ): AsyncGenerator<{ event: Name; params: CacheEvents[Name] }, void, void>;
 
-  /** Ends subscriptions, and returns what is still subscribed. None of these events follows. */
+  /** Ends subscriptions, also those of loops, and returns what is still subscribed. None of these events follows. */
   unsubscribe(events: keyof CacheEvents | readonly (keyof CacheEvents)[], options?: CallOptions): Promise<string[]>;
 
   /**

@@ -3,6 +3,17 @@ import { Servers } from "./servers.mjs";
 
 const closeTimeoutMs = 5000;
 
+/** Calls what a user gave. What it throws is the program's to handle, and must not keep the answers behind from their calls. */
+function tell(listener, ...values) {
+  try {
+    listener?.(...values);
+  } catch (error) {
+    process.nextTick(() => {
+      throw error;
+    });
+  }
+}
+
 /**
  * A halcyon server of one's own: starts the process, calls its methods, ends it, and starts another when it died.
  *
@@ -17,8 +28,9 @@ export class Client extends Methods {
     super();
     this.#servers = new Servers(options, {
       onNotification: (method, params) => {
-        this.#listeners.get(method)?.(method, params);
-        onNotification?.(method, params);
+        for (const loop of this.#loops) loop.take(method, params);
+        tell(this.#listeners.get(method)?.listener, method, params);
+        tell(onNotification, method, params);
       },
       onEnd: () => this.#wakeLoops(),
     });
@@ -58,7 +70,7 @@ export class Client extends Methods {
     const names = [events].flat();
     const earlier = names.map((name) => [name, this.#listeners.get(name)]);
     // Known before the server is asked: an event may come with the answer.
-    for (const name of names) if (listener) this.#listeners.set(name, listener);
+    for (const [name, before] of earlier) this.#listeners.set(name, { listener: listener ?? before?.listener });
     try {
       return (await this.call("subscribe", { events: names }, options)).events;
     } catch (error) {
@@ -67,19 +79,25 @@ export class Client extends Methods {
     }
   }
 
-  async *events(names, { signal } = {}) {
+  async *events(events, { signal } = {}) {
     signal?.throwIfAborted();
+    const names = [events].flat();
     const waiting = [];
-    const loop = { wake: () => {} };
+    const loop = {
+      names,
+      take: (event, params) => {
+        if (!names.includes(event)) return;
+        waiting.push({ event, params });
+        loop.wake();
+      },
+      wake: () => {},
+    };
     const end = () => loop.wake();
     signal?.addEventListener("abort", end, { once: true });
     this.#loops.add(loop);
     let isSubscribed = false;
     try {
-      await this.subscribe(names, (event, params) => {
-        waiting.push({ event, params });
-        loop.wake();
-      });
+      await this.call("subscribe", { events: names });
       isSubscribed = true;
       while (true) {
         while (waiting.length > 0) yield waiting.shift();
@@ -94,8 +112,15 @@ export class Client extends Methods {
     } finally {
       this.#loops.delete(loop);
       signal?.removeEventListener("abort", end);
-      if (isSubscribed && !this.#servers.isClosed) await this.unsubscribe(names).catch(() => {});
+      const unheard = names.filter((name) => !this.#isHeard(name));
+      if (isSubscribed && unheard.length > 0 && !this.#servers.isClosed) {
+        await this.call("unsubscribe", { events: unheard }).catch(() => {});
+      }
     }
+  }
+
+  #isHeard(name) {
+    return this.#listeners.has(name) || [...this.#loops].some((loop) => loop.names.includes(name));
   }
 
   #wakeLoops() {
@@ -104,8 +129,10 @@ export class Client extends Methods {
 
   async unsubscribe(events, options) {
     const names = [events].flat();
+    const ended = names.map((name) => [name, this.#listeners.get(name)]);
     const left = (await this.call("unsubscribe", { events: names }, options)).events;
-    for (const name of names) this.#listeners.delete(name);
+    // One that was subscribed meanwhile stays.
+    for (const [name, before] of ended) if (this.#listeners.get(name) === before) this.#listeners.delete(name);
     return left;
   }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import path from "node:path";
 import { test } from "node:test";
 import { ErrorCode } from "halcyon-client";
+import { Gate, startHTTP } from "./support/http.mjs";
 import { png } from "./support/images.mjs";
 import { eventually, scratchFolder, startClient } from "./support/servers.mjs";
 
@@ -119,4 +120,33 @@ test("events come to the listener until it is unsubscribed", async (t) => {
   assert.ok(heard[0].keys.includes("a"));
   assert.equal(everything[0], "cache/didClean");
   assert.deepEqual(await images.unsubscribe("cache/didClean"), []);
+});
+
+test("several loops over one event each get it, and the end of one leaves it to the others", async (t) => {
+  const http = await startHTTP(t, { "/a.png": png(1, 1), "/b.png": png(1, 1) });
+  const images = await startClient(t);
+  const name = "download/didFinish";
+  const [first, second] = [images.events(name), images.events([name, "log"])];
+  const both = [first.next(), second.next()];
+  await images.retrieve(http.url("/a.png"));
+  const [one, other] = await Promise.all(both);
+  assert.equal(one.value.params.url, http.url("/a.png"));
+  assert.deepEqual(one, other);
+  await first.return();
+  const more = second.next();
+  await images.retrieve(http.url("/b.png"));
+  assert.equal((await more).value.params.url, http.url("/b.png"));
+  await second.return();
+  assert.deepEqual(await images.unsubscribe("activity/didChange"), []);
+});
+
+test("an event that is subscribed to again while its end is on the way is heard", async (t) => {
+  const http = await startHTTP(t, { "/a.png": png(1, 1) });
+  const images = await startClient(t);
+  const heard = new Gate();
+  await images.subscribe("download/didFinish", () => assert.fail("an earlier listener was told"));
+  const end = images.unsubscribe("download/didFinish");
+  await Promise.all([end, images.subscribe("download/didFinish", () => heard.open())]);
+  await images.retrieve(http.url("/a.png"));
+  await heard.opened;
 });

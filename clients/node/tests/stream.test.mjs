@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import { MessageTooLargeError } from "halcyon-client";
 import { Gate } from "./support/http.mjs";
-import { fakeClient } from "./support/servers.mjs";
+import { fakeClient, fakeServer, packageFolder, scratchFolder } from "./support/servers.mjs";
 
 test("answers that come byte by byte are put together, and overtaking ones find their calls", async (t) => {
   const source = `
@@ -83,4 +87,24 @@ test("a request from the server is refused, not left open", async (t) => {
   const images = await fakeClient(t, source);
   const reply = await images.call("x");
   assert.deepEqual([reply.id, reply.error.code], ["s1", -32601]);
+});
+
+test("a listener that throws is an uncaught exception and costs no answer", async (t) => {
+  const folder = await scratchFolder(t);
+  const file = path.join(folder, "program.mjs");
+  const source = `onMessage(({ id }) => { send({ method: "log", params: {} }); answer(id, "the answer"); });`;
+  await writeFile(
+    file,
+    `import { Client } from "halcyon-client";
+    process.on("uncaughtException", (error) => console.log(error.message));
+    const onNotification = () => { throw new Error("mine"); };
+    const images = new Client({ binary: ${JSON.stringify(await fakeServer(t, source))}, onNotification });
+    console.log(await images.call("x"));
+    await images.close({ timeoutMs: 100 });
+    `,
+  );
+  await mkdir(path.join(folder, "node_modules"));
+  await symlink(packageFolder, path.join(folder, "node_modules", "halcyon-client"));
+  const { stdout } = await promisify(execFile)(process.execPath, [file]);
+  assert.deepEqual(stdout.trim().split("\n").sort(), ["mine", "the answer"]);
 });

@@ -171,3 +171,15 @@ test("a server that dies before its first word is not started again for those wh
   await eventually(() => /exit code 3/.test(server.logged()), "it died");
   assert.equal(await server.starts(), 1);
 });
+
+test("who listens right after another has ceased to is told", async (t) => {
+  const http = await startHTTP(t, { "/a.png": png(1, 1) });
+  const server = await startServer(t);
+  const first = server.on("download/didFinish", () => assert.fail("it was told of nothing yet"));
+  await server.call("ping");
+  first.dispose();
+  const seen = new Promise((resolve) => server.on("download/didFinish", resolve));
+  await server.call("ping");
+  await server.call("retrieve", { url: http.url("/a.png") });
+  assert.equal((await seen).statusCode, 200);
+});
