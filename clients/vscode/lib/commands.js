@@ -1,7 +1,7 @@
 "use strict";
 
 const vscode = require("vscode");
-const { formatBytes } = require("./hover.js");
+const { formatBytes, seenSize } = require("./hover.js");
 const { imageAt } = require("./images.js");
 
 /** The commands of the extension, by their names. Each tells its failure to the user. */
@@ -9,7 +9,8 @@ function makeCommands(server) {
   const commands = {
     async "halcyon.inspectImage"() {
       const found = imageAtCursor();
-      if (found) await showJSON(await server.call("inspect", { key: found.url }));
+      // A fragment is no part of the key.
+      if (found) await showJSON(await server.call("inspect", { key: found.url.replace(/#.*/s, "") }));
     },
 
     async "halcyon.refreshImage"() {
@@ -26,7 +27,8 @@ function makeCommands(server) {
         };
         return server.call("retrieve", { url: found.url, options: { forceRefresh: true } }, { token, onProgress });
       });
-      vscode.window.showInformationMessage(`Loaded ${image.width} × ${image.height}, ${formatBytes(image.byteCount)}.`);
+      const { width, height } = seenSize(image);
+      vscode.window.showInformationMessage(`Loaded ${width} × ${height}, ${formatBytes(image.byteCount)}.`);
     },
 
     async "halcyon.clearCache"() {

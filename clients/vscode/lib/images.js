@@ -5,7 +5,7 @@ const patterns = [
   { kind: "inline", pattern: /!\[((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\(\s*(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))+))(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)/g },
   // ![alt][label], ![label][] and ![label]
   { kind: "label", pattern: /!\[((?:[^\[\]\\]|\\.)*)\](?:\[([^\[\]]*)\])?(?![(\[])/g },
-  { kind: "html", pattern: /<img\s[^>]*?\bsrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))[^>]*>/gi },
+  { kind: "html", pattern: /<img(?=\s)[^>]*?\ssrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))[^>]*>/gi },
 ];
 
 /**
@@ -26,16 +26,26 @@ function imagesIn(line, lookup = () => undefined) {
 }
 
 function referenceOf(kind, match, lookup) {
-  if (kind === "inline") return match[2] ?? match[3].replace(/\\([!-/:-@[-`{-~])/g, "$1");
+  if (kind === "inline") return destination(match[2] ?? match[3]);
   if (kind === "label") return lookup(match[2] || match[1]);
-  return (match[1] ?? match[2] ?? match[3]).replace(/&amp;/g, "&").replace(/&quot;/g, '"').replace(/&#39;/g, "'");
+  return unescaped(match[1] ?? match[2] ?? match[3]);
+}
+
+/** What stands for an address in Markdown, without what protects its characters. */
+function destination(text) {
+  return unescaped(text.replace(/\\([!-/:-@[-`{-~])/g, "$1"));
+}
+
+function unescaped(text) {
+  const characters = { amp: "&", quot: '"', lt: "<", gt: ">", "#39": "'" };
+  return text.replace(/&(amp|quot|lt|gt|#39);/g, (_, name) => characters[name]);
 }
 
 /** The definition of a Markdown label in a text; undefined when the text does not define it. */
 function definition(text, label) {
   const wanted = normal(label);
   for (const match of text.matchAll(/^ {0,3}\[([^\[\]]+)\]:\s*(?:<([^<>\n]*)>|(\S+))/gm)) {
-    if (normal(match[1]) === wanted) return match[2] ?? match[3];
+    if (normal(match[1]) === wanted) return destination(match[2] ?? match[3]);
   }
   return undefined;
 }

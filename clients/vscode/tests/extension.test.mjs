@@ -16,6 +16,8 @@ const folder = fileURLToPath(new URL("../", import.meta.url));
 const manifest = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8"));
 const run = promisify(execFile);
 
+const fixture = (name) => readFile(path.join(folder, "../../Tests/Fixtures", name));
+
 async function activate(t) {
   reset();
   configure("binary", realBinary());
@@ -46,6 +48,25 @@ test("the image under the cursor is shown from a local file, scaled, with what i
   assert.match((await hover(text, 2, 5)).contents.value, /from memory$/);
   assert.equal(http.count("/cat.png"), 1);
   assert.deepEqual(done.providers[0].selector, { language: "markdown" });
+});
+
+test("a photo that lies on its side is shown and described as it is turned", async (t) => {
+  const http = await startHTTP(t, { "/cat.jpg": await fixture("jpeg-orientation-6.jpg") });
+  const { api, hover } = await activate(t);
+  const { width, height, displayWidth, displayHeight } = await api.call("retrieve", { url: http.url("/cat.jpg") });
+  assert.deepEqual([displayWidth, displayHeight], [height, width]);
+  assert.notEqual(width, height);
+  const { contents } = await hover(`![cat](${http.url("/cat.jpg")})`, 0, 3);
+  assert.match(contents.value, new RegExp(`width=${displayWidth},height=${displayHeight}\\).*JPEG · ${displayWidth} × ${displayHeight} ·`, "s"));
+});
+
+test("what windows do not show is drawn for them, and without a picture it is described", async (t) => {
+  const http = await startHTTP(t, { "/cat.tiff": await fixture("tiff-little-endian.tiff"), "/cut.pdf": Buffer.from("%PDF-1.7\n%%EOF\n") });
+  const { hover } = await activate(t);
+  const { contents } = await hover(`![cat](${http.url("/cat.tiff")})`, 0, 3);
+  const [, file] = /^!\[\]\(file:\/\/(\S+)\|width=\d+,height=\d+\)\n\nTIFF · /.exec(contents.value);
+  assert.equal((await readFile(decodeURI(file))).toString("latin1", 1, 4), "PNG");
+  assert.match((await hover(`![cut](${http.url("/cut.pdf")})`, 0, 3)).contents.value, /^PDF · /);
 });
 
 test("where there is no remote image, nothing is shown and nothing started", async (t) => {
@@ -93,6 +114,9 @@ test("the commands inspect, load anew, tell, clear and restart", async (t) => {
   assert.equal(http.count("/cat.png"), 2);
   assert.match(done.information.pop(), /^Loaded 30 × 20, /);
   assert.ok(done.progress.length > 0);
+  await done.commands.get("halcyon.inspectImage")();
+  assert.equal(JSON.parse(done.documents.pop().content).key, url);
+  openEditor(`![cat](${url}#the-tail)`, 0, 4);
   await done.commands.get("halcyon.inspectImage")();
   assert.equal(JSON.parse(done.documents.pop().content).key, url);
   await done.commands.get("halcyon.showStats")();

@@ -19,6 +19,8 @@ test("images are found where Markdown and HTML name them", () => {
     ['<img alt="x" src="https://e.org/a.png?x=1&amp;y=2">', ["https://e.org/a.png?x=1&y=2"]],
     ["<IMG SRC='a.gif'> <img src=b.webp>", ["a.gif", "b.webp"]],
     ['![x <img src="a.png">](b.png)', ["b.png"]],
+    ['<img data-src="later.png" src="now.png">', ["now.png"]],
+    ["![a](https://e.org/?x=1&amp;y=2)", ["https://e.org/?x=1&y=2"]],
     ["[a link](https://e.org/page)", []],
     ["![", []],
     ["![](", []],
@@ -30,11 +32,11 @@ test("images are found where Markdown and HTML name them", () => {
 });
 
 test("labels are looked up in the document", () => {
-  const text = "![A Cat][]\n\n[a  cat]: <https://e.org/cat.png> 'title'\n  [dog]: dog.png\n";
+  const text = "![A Cat][]\n\n[a  cat]: <https://e.org/cat.png> 'title'\n  [dog]: dog.png?x=1&amp;y\\_2\n";
   assert.equal(definition(text, "A Cat"), "https://e.org/cat.png");
-  assert.equal(definition(text, "dog"), "dog.png");
+  assert.equal(definition(text, "dog"), "dog.png?x=1&y_2");
   assert.equal(definition(text, "bird"), undefined);
-  assert.deepEqual(references("![x][dog] ![dog] ![bird]", (label) => definition(text, label)), ["dog.png", "dog.png"]);
+  assert.deepEqual(references("![x][dog] ![dog] ![bird]", (label) => definition(text, label)), ["dog.png?x=1&y_2", "dog.png?x=1&y_2"]);
   assert.equal(imageAt(document(text), new Position(0, 3)).url, "https://e.org/cat.png");
 });
 
@@ -61,6 +63,7 @@ test("images are described and scaled", () => {
   assert.deepEqual(shownSize(image, 400), { width: 400, height: 300 });
   assert.deepEqual(shownSize({ width: 10, height: 5000 }, 400), { width: 1, height: 400 });
   assert.deepEqual(shownSize({ width: 16, height: 16 }, 400), { width: 16, height: 16 });
+  assert.deepEqual(shownSize({ width: 800, height: 400, displayWidth: 400, displayHeight: 800 }, 400), { width: 200, height: 400 });
   assert.equal(formatBytes(1023), "1023 B");
   assert.equal(formatBytes(5 * 1024 ** 3), "5.0 GiB");
 });
