@@ -51,6 +51,27 @@ test("a program that is no server is told apart by its words and its exit code",
   matches(err.message, "ended with exit code 64%. It said: bad flag")
 end)
 
+test("a program that is no server is ended, also one that will not be asked to", function(t)
+  local client = t:client({ binary = t:fake_server([[trap '' TERM; read line; echo Hello; while :; do read line || sleep 600; done]]) })
+  local _, err = client:ping():wait()
+  equal({ err.name, err.data.signal }, { "serverGone", 9 })
+end)
+
+test("a server that does not end when it is stopped is made to", function(t)
+  local client = t:client({ binary = t:fake_server("exec sleep 600") })
+  local handle = client:ping()
+  client:stop(0)
+  local _, err = handle:wait()
+  equal({ err.name, err.data.signal }, { "serverGone", 15 })
+  local stubborn = [[trap '' TERM; read line; echo '{"jsonrpc":"2.0","id":1,"result":null}'; while :; do sleep 0.01; done]]
+  local other = t:client({ binary = t:fake_server(stubborn) })
+  equal({ other:ping():wait() }, {})
+  handle = other:ping()
+  other:stop(0)
+  _, err = handle:wait()
+  equal({ err.name, err.data.signal }, { "serverGone", 9 })
+end)
+
 test("an executable that is not there is named with where it was looked for", function(t)
   local _, err = t:client({ binary = "/nowhere/halcyon" }):ping():wait()
   equal(err.name, "binaryNotFound")

@@ -8,6 +8,7 @@ local protocol = require("halcyon.protocol")
 
 local KEPT_STDERR = 4096
 local MAX_REVIVALS = 3
+local STOP_MS = 5000
 
 ---@class halcyon.ClientOptions
 ---@field binary? string The executable; else HALCYON_BIN, else `halcyon` of PATH.
@@ -267,7 +268,8 @@ function Client:_receive(line, process)
   local ok, message = pcall(vim.json.decode, line, { luanil = { object = true } })
   if not ok or type(message) ~= "table" then
     self.stderr = ("The server wrote something that is not JSON-RPC: %s. Check that the executable is halcyon."):format(line:sub(1, 80))
-    process:kill("sigterm")
+    -- No server: who knows what it does with a polite request.
+    process:kill("sigkill")
     return
   end
   if message.method then
@@ -389,11 +391,13 @@ function Client:on(event, listener)
   end
 end
 
---- Ends the input of the server: it answers what it was asked, then exits. The next call starts another.
-function Client:stop()
+--- Ends the input of the server: it answers what it was asked, then exits. One that has not after `milliseconds` is
+--- made to. The next call starts another.
+---@param milliseconds? integer Default: 5,000.
+function Client:stop(milliseconds)
   if self._process then
     self._process.stopped = true
-    self._process:close_input()
+    self._process:stop(milliseconds or STOP_MS)
   end
 end
 

@@ -5,6 +5,7 @@
 local uv = vim.loop
 
 local LEFTOVER_MS = 1000
+local KILL_DELAY_MS = 2000
 
 ---@class halcyon.Process
 ---@field pid integer
@@ -119,6 +120,21 @@ function Process:close_input()
   self.closing = true
   self.stdin:shutdown(function()
     close(self.stdin)
+  end)
+end
+
+--- Ends the input, and makes sure that the process ends too: after `milliseconds` it gets SIGTERM, and later SIGKILL.
+---@param milliseconds integer
+function Process:stop(milliseconds)
+  if self.finished or self.closing then
+    return
+  end
+  self:close_input()
+  self.timer:start(milliseconds, 0, function()
+    self:kill("sigterm")
+    self.timer:start(KILL_DELAY_MS, 0, function()
+      self:kill("sigkill")
+    end)
   end)
 end
 
