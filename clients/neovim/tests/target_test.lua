@@ -21,6 +21,10 @@ test("images are found where each kind of document names them", function()
     { "![a [nested] l^abel](x.png)", { "markdown", "x.png" } },
     { '<p><img alt="^x" src="https://e.org/a.png?x=1&amp;y=2"></p>', { "html", "https://e.org/a.png?x=1&y=2" } },
     { "<IMG SRC='^a.gif' data-src='b.gif'>", { "html", "a.gif" } },
+    { '<img data-src="later.png" src="n^ow.png">', { "html", "now.png" } },
+    { "![a ![b](^b c.png)", { "markdown", "b" } },
+    { "![a \\] b](m^y%20cat.png)", { "markdown", "my%20cat.png" } },
+    { "![a](https://e.org/?x=^1&amp;y=2)", { "markdown", "https://e.org/?x=1&y=2" } },
     { "<img src=^a.webp>", { "html", "a.webp" } },
     { "see [[https://e.org/c^at.png]] there", { "org", "https://e.org/cat.png" } },
     { "see [[./c^at.png][a cat]] there", { "org", "./cat.png" } },
@@ -85,6 +89,8 @@ test("sizes and names are said in words", function()
   equal(format.name("https://e.org/a/cat%20one.png?x=1"), "cat one.png")
   equal(format.name("https://e.org/"), "e.org")
   equal(format.name("data:image/png;base64,AA=="), "data URL")
+  local image = { format = "jpeg", width = 40, height = 30, displayWidth = 30, displayHeight = 40, byteCount = 9, frameCount = 1 }
+  equal(format.image(image, "cat")[2], "JPEG · 30 × 40 · 9 B")
   equal(format.progress({ receivedBytes = 512 }), "loading: 512 B")
   equal(format.progress({ receivedBytes = 512, totalBytes = 2048 }), "loading: 512 B of 2.0 KiB")
 end)

@@ -36,7 +36,8 @@ local SOURCES = { memory = "from memory", disk = "from disk", none = "loaded now
 function M.image(image, name)
   local facts = {
     image.format:upper(),
-    ("%d × %d"):format(image.width, image.height),
+    -- As it is seen: turned as its EXIF orientation says.
+    ("%d × %d"):format(image.displayWidth or image.width, image.displayHeight or image.height),
     M.bytes(image.byteCount),
   }
   if image.frameCount > 1 then

@@ -7,6 +7,9 @@ local M = {}
 ---@field first integer The first byte of the reference in the line, from 1.
 ---@field last integer Its last byte.
 
+--- How many brackets may be open at a time in the text of an image.
+local DEEPEST = 32
+
 local EXTENSIONS = {}
 for extension in ("png jpg jpeg jpe jfif gif webp avif heic heif jxl tif tiff bmp ico svg"):gmatch("%S+") do
   EXTENSIONS[extension] = true
@@ -36,8 +39,32 @@ local function destination(text)
   return (text:match("^(%S+)") or ""):gsub("\\([%p])", "%1")
 end
 
+local CHARACTERS = { ["&amp;"] = "&", ["&quot;"] = '"', ["&lt;"] = "<", ["&gt;"] = ">", ["&#39;"] = "'" }
+
 local function unescaped(text)
-  return (text:gsub("&amp;", "&"):gsub("&quot;", '"'):gsub("&#39;", "'"))
+  return (text:gsub("&#?%w+;", CHARACTERS))
+end
+
+--- Where the bracket is closed that opens before `start`, in the text of an image; nil when it is not.
+local function text_end(line, start)
+  local depth = 1
+  while depth <= DEEPEST do
+    local at = line:find("[][\\]", start)
+    local byte = at and line:byte(at)
+    if not byte then
+      return nil
+    elseif byte == 92 then -- a backslash, which makes the next one a plain character
+      at = at + 1
+    elseif byte == 91 then
+      depth = depth + 1
+    else
+      depth = depth - 1
+      if depth == 0 then
+        return at
+      end
+    end
+    start = at + 1
+  end
 end
 
 local function find_markdown(line, found, lookup)
@@ -47,14 +74,13 @@ local function find_markdown(line, found, lookup)
     if not first then
       return
     end
-    local _, alt_end = line:find("^%b[]", first + 1)
-    if not alt_end then
-      return
-    end
-    start = alt_end + 1
+    local alt_end = text_end(line, first + 2)
+    start = (alt_end or first + 1) + 1
     local _, last = line:find("^%b()", start)
-    if last then
-      add(found, "markdown", destination(line:sub(start + 1, last - 1)), first, last)
+    if not alt_end then
+      -- What follows may be one all the same.
+    elseif last then
+      add(found, "markdown", unescaped(destination(line:sub(start + 1, last - 1))), first, last)
       start = last + 1
     else
       local label_start, label_end = line:find("^%b[]", start)
@@ -70,9 +96,9 @@ end
 
 local function find_html(line, found)
   for first, tag, last in line:gmatch("()(<[iI][mM][gG]%s[^>]*>)()") do
-    local value = tag:match("%f[%w][sS][rR][cC]%s*=%s*\"([^\"]*)\"")
-      or tag:match("%f[%w][sS][rR][cC]%s*=%s*'([^']*)'")
-      or tag:match("%f[%w][sS][rR][cC]%s*=%s*([^%s\"'>]+)")
+    local value = tag:match("%s[sS][rR][cC]%s*=%s*\"([^\"]*)\"")
+      or tag:match("%s[sS][rR][cC]%s*=%s*'([^']*)'")
+      or tag:match("%s[sS][rR][cC]%s*=%s*([^%s\"'>]+)")
     add(found, "html", value and unescaped(value), first, last - 1)
   end
 end
