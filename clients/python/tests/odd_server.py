@@ -45,6 +45,12 @@ elif behaviour == "writes-garbage":
     os.write(1, b"Segmentation fault (just kidding)\n")
     for _ in requests():
         pass
+elif behaviour == "writes-garbage-beside-a-child":
+    next(requests())
+    if os.fork() > 0:
+        os.write(1, b"Segmentation fault (just kidding)\n")
+    for _ in requests():
+        pass
 elif behaviour == "cannot-tell-the-id":
     next(requests())
     write({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Not JSON."}})

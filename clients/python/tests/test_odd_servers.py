@@ -262,6 +262,8 @@ class AsynchronousClient(Case):
             self.assert_gone(client.pid)
 
         self.run_with("writes-garbage", work)
+        # One that the server started holds its output open.
+        self.run_with("writes-garbage-beside-a-child", work)
 
     def test_an_error_without_an_id_fails_the_open_calls_and_spares_the_next(self) -> None:
         async def work(client: AsyncClient) -> Any:

@@ -159,6 +159,7 @@ class AsyncTransport:
             except ValueError:
                 self._complaint = "it wrote a line that is not JSON: %r" % line[:80]
                 self._process.kill()
+                self.output_ended()  # what it started may hold its output open
                 return
             if isinstance(message, dict) and self._complaint is None:
                 self._take_message(message)
