@@ -51,6 +51,12 @@ elif behaviour == "writes-garbage-beside-a-child":
         os.write(1, b"Segmentation fault (just kidding)\n")
     for _ in requests():
         pass
+elif behaviour == "stops-reading":
+    for request in requests():
+        if request["method"] == "stop":
+            os.close(0)
+            break
+    signal.pause()
 elif behaviour == "cannot-tell-the-id":
     next(requests())
     write({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Not JSON."}})

@@ -1,6 +1,7 @@
 """The clients against servers that die, lie, stall or come from the future."""
 
 import asyncio
+import logging
 import os
 import signal
 import threading
@@ -264,6 +265,24 @@ class AsynchronousClient(Case):
         self.run_with("writes-garbage", work)
         # One that the server started holds its output open.
         self.run_with("writes-garbage-beside-a-child", work)
+
+    def test_calls_given_up_beside_a_broken_pipe_are_no_news_to_asyncio(self) -> None:
+        async def work(client: AsyncClient) -> None:
+            open_calls = [asyncio.ensure_future(client.call("slow")) for _ in range(20)]
+            await client.notify("stop")
+            pipe = client._servers._transport._input
+            assert pipe is not None
+            while not pipe.is_closing():
+                await asyncio.sleep(0)
+            for call in open_calls:
+                call.cancel()
+            await asyncio.wait(open_calls)
+            await client.close(0)
+
+        with self.assertLogs("asyncio") as logs:
+            logging.getLogger("asyncio").info("the only one")
+            self.run_with("stops-reading", work)
+        self.assertEqual([record.getMessage() for record in logs.records], ["the only one"])
 
     def test_an_error_without_an_id_fails_the_open_calls_and_spares_the_next(self) -> None:
         async def work(client: AsyncClient) -> Any:

@@ -116,8 +116,7 @@ class AsyncTransport:
     def abandon(self, sent: Sent) -> None:
         """Cancels a request whose answer is no longer wanted; does nothing when it is here."""
         if self._pending.pop(sent.id, None) is not None:
-            if self._gone is None and not self._closing and self._input is not None:
-                self._input.write(cancel_frame(sent.id))
+            self._write_if_open(cancel_frame(sent.id))
         if sent.answer.done() and not sent.answer.cancelled():
             sent.answer.exception()  # seen: asyncio need not warn of it
 
@@ -135,6 +134,12 @@ class AsyncTransport:
         # A pipe that nobody reads any more is found broken at once, and then closes.
         if self._input.is_closing():
             raise NotSent
+
+    def _write_if_open(self, frame: bytes) -> None:
+        if self._gone is None and not self._closing and self._input is not None:
+            # Of what is written to a broken pipe, asyncio warns.
+            if not self._input.is_closing():
+                self._input.write(frame)
 
     async def room(self) -> None:
         """Waits while the pipe is full."""
@@ -228,8 +233,7 @@ class AsyncTransport:
                 frame = result_frame(identifier, await result if inspect.isawaitable(result) else result)
         except Exception as error:
             frame = failure_frame(identifier, method, error)
-        if self._gone is None and not self._closing and self._input is not None:
-            self._input.write(frame)
+        self._write_if_open(frame)
 
     async def next_event(self, timeout: Optional[float]) -> Any:
         """The next notification that belongs to no call; None when `timeout` seconds pass first.
