@@ -147,16 +147,29 @@ that its server is to be asked."
   "The image of Emacs for PICTURE in WINDOW, or nil when there can be none."
   (let* ((image (halcyon-inline--picture-image picture))
          (room (halcyon-inline--room window))
-         (width (halcyon-inline--picture-width picture)))
+         (wanted (halcyon-inline--picture-width picture))
+         (width (and wanted
+                     (min (if (floatp wanted)
+                              (round (* wanted (window-body-width window t)))
+                            wanted)
+                          (car room))))
+         (rotation (halcyon-inline--rotation image))
+         ;; Emacs turns an image after it has given it its size.
+         (names (if (memql rotation '(90 270))
+                    '(:height :max-height :max-width)
+                  '(:width :max-width :max-height))))
     (setf (halcyon-inline--picture-room picture) room)
     (ignore-errors
       (apply #'create-image (plist-get image :path) (halcyon-image-type image) nil
-             `(,@(and width
-                      (list :width (min (if (floatp width)
-                                            (round (* width (window-body-width window t)))
-                                          width)
-                                        (car room))))
-               :max-width ,(car room) :max-height ,(cdr room) :ascent center)))))
+             `(,@(and width (list (nth 0 names) width))
+               ,(nth 1 names) ,(car room) ,(nth 2 names) ,(cdr room)
+               ,@(and rotation (list :rotation rotation)) :ascent center)))))
+
+(defun halcyon-inline--rotation (image)
+  "The degrees by which Emacs is to turn IMAGE, a result, or nil.
+It does not look at the orientation that EXIF says."
+  (and (member (plist-get image :format) '("jpeg" "png" "webp"))
+       (cdr (assq (plist-get image :orientation) '((3 . 180) (6 . 90) (8 . 270))))))
 
 
 ;;; Loading

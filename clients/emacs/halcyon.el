@@ -31,9 +31,12 @@
   (base64-decode-string (plist-get image :data)))
 
 (defun halcyon-image-label (image)
-  "What there is to say of IMAGE, a result: its format, dimensions and size."
+  "What there is to say of IMAGE, a result: its format, dimensions and size.
+The dimensions are those that are seen, turned as EXIF says."
   (format "%s %d×%d, %s"
-          (upcase (plist-get image :format)) (plist-get image :width) (plist-get image :height)
+          (upcase (plist-get image :format))
+          (or (plist-get image :displayWidth) (plist-get image :width))
+          (or (plist-get image :displayHeight) (plist-get image :height))
           (file-size-human-readable (plist-get image :byteCount) 'si " " "B")))
 
 (defconst halcyon--image-types

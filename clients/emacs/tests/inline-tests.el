@@ -297,6 +297,31 @@
           (test-until (equal 7 (width)))
           (should (= 1 (test-count "/cat.png"))))))))
 
+(ert-deftest a-photo-that-lies-on-its-side-is-turned ()
+  (test-case
+    (test-serve)
+    (setf (test-web-folder test--web) test-fixtures)
+    (inline-tests-with-images
+      (let ((halcyon-inline-max-width 50) (halcyon-inline-max-height 70))
+        (inline-tests-in-buffer #'org-mode
+            (format "#+attr_org: :width 9\n[[%s]]\n[[%s]]\n"
+                    (test-url "/jpeg-orientation-6.jpg") (test-url "/jpeg-orientation-3.jpg"))
+          (test-until (= 2 (cl-count-if (lambda (overlay) (overlay-get overlay 'display))
+                                        (inline-tests-overlays))))
+          (pcase-let ((`(,turned ,upside-down)
+                       (mapcar (lambda (overlay) (cdr (overlay-get overlay 'display)))
+                               (inline-tests-overlays))))
+            (should (equal '(90 9 50 70)
+                           (mapcar (lambda (name) (plist-get turned name))
+                                   '(:rotation :height :max-height :max-width))))
+            (should (equal '(180 50 70)
+                           (mapcar (lambda (name) (plist-get upside-down name))
+                                   '(:rotation :max-width :max-height))))
+            (let ((image (test-wait (halcyon-retrieve (test-url "/jpeg-orientation-6.jpg")))))
+              (should (string-prefix-p (format "JPEG %d×%d," (plist-get image :height)
+                                               (plist-get image :width))
+                                       (halcyon-image-label image))))))))))
+
 (ert-deftest a-wait-for-the-next-server-does-not-hold-up-a-look ()
   (test-case
     (test-serve (cons "/cat.bmp" (test-bmp 5 5)))
