@@ -123,10 +123,10 @@ def _pictures(context: Context, binary: Path, tests: set[str]) -> list[Picture]:
         large = middle = enlarge(800, 600)
     drawn = [
         ("T13", "JPEG 12 MP", "baseline.jpg", "jpeg", "jpeg", large, False, 100, 1.0),
-        ("T14", "progressive JPEG 12 MP", "progressive.jpg", "jpeg", "jpeg", large, True, 50, 0.5),
+        ("T14", "progressive JPEG 12 MP", "progressive.jpg", "jpeg", "jpeg", large, True, 50, 0.3),
         ("T14", "WebP 12 MP", "photo.webp", "webp", "jpeg", large, False, 20, 1.1),
         ("T14", "PNG 3 MP", "photo.png", "png", "png", middle, False, 20, 1.1),
-        ("T14", "AVIF 3 MP", "photo.avif", "avif", "jpeg", middle, False, 20, 1.1),
+        ("T14", "AVIF 3 MP", "photo.avif", "avif", "jpeg", middle, False, 20, 1.2),
         ("T14", "JPEG 20 KB", "small.jpg", "jpeg", "jpeg", enlarge(320, 240), False, 500, 1.1),
         ("T14", "PNG 1.4 KB", "small.png", "png", "png", downsample(24, 24), False, 500, 1.2),
     ]

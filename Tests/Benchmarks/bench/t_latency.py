@@ -40,7 +40,7 @@ def memory_hits(context: Context) -> list[Row]:
     """T2: hits in memory against the C echo with a reply of the same length, and with the reply to a ping."""
     rows = []
     pings = messages.write(context, "ping", messages.calls("ping", [None] * 64))
-    for method, name, limit in (("retrieve", "url", 1.8), ("isCached", "key", 1.8), ("cachePath", "key", 1.8)):
+    for method, name in (("retrieve", "url"), ("isCached", "key"), ("cachePath", "key")):
         warm = scene.warm(context, 64)
         requests = messages.write(context, method, messages.calls(method, ({name: key} for key in warm.keys)))
         reply = scene.sample(context, warm, method, {name: warm.keys[0]})
@@ -54,7 +54,7 @@ def memory_hits(context: Context) -> list[Row]:
         )
         figures = _microseconds(ours)
         work = f"memory hit, {method}"
-        row = compare("T2", work, figures, "C echo, same length", _microseconds(same), "µs", Limit("≤", limit))
+        row = compare("T2", work, figures, "C echo, same length", _microseconds(same), "µs", Limit("≤", 1.3))
         rows.append(_checked(row, method, ours["reply"]))
         rows.append(compare("T2", work, figures, "C echo, ping", _microseconds(short), "µs"))
     return rows
@@ -93,7 +93,7 @@ def first_hits(context: Context) -> list[Row]:
         "C echo + SQLite + stat",
         _microseconds(yardstick),
         "µs",
-        Limit("≤", 2.0),
+        Limit("≤", 1.5),
     )
     return [scene.check_hit(row, ours["reply"], "disk")]
 

@@ -22,20 +22,20 @@ def run(context: Context) -> list[Row]:
     ping = messages.write(context, "ping", messages.calls("ping", [None]))
     rounds = range(min(context.rounds, 5))
     idle = [_memory(context, ping)["after"]["rss"] / 1024 for _ in rounds]
-    rows = [absolute("T6", "RSS after a ping", idle, "MiB", Limit("≤", 16, " MiB"))]
+    rows = [absolute("T6", "RSS after a ping", idle, "MiB", Limit("≤", 12, " MiB"))]
 
     warm = scene.warm(context, 64)
     requests = messages.write(context, "hits", messages.repeated("retrieve", [{"url": key} for key in warm.keys], 4096))
     result = batch(context, Side("ours", context.ours(warm.cache), requests, warm.setup, log=context.log), 64, hits)
     grown = (result["after"]["rss"] - result["before"]["rss"]) / 1024
-    row = absolute("T6", f"growth of RSS over {hits:,} hits", [grown], "MiB", Limit("≤", 2, " MiB"))
+    row = absolute("T6", f"growth of RSS over {hits:,} hits", [grown], "MiB", Limit("≤", 1, " MiB"))
     rows.append(scene.check_hit(row, result["reply"], "memory"))
     total = result["after"]["rss"] / 1024 - idle[len(idle) // 2]
     rows.append(absolute("T6", "the same since a ping, with 64 entries stored", [total], "MiB"))
     rows += [_known(context), _waiting(context)]
 
     work = f"peak of RSS over {misses:,} downloads of 20 KB"
-    limit = Limit("≤", 64, " MiB")
+    limit = Limit("≤", 48, " MiB")
     if not nginx.can_serve(context):
         return [*rows, missing("T6", work, "nginx is not installed", str(limit))]
     files = pictures.make(context, min(misses, 1000))

@@ -69,7 +69,7 @@ def crowded_stores(context: Context) -> list[Row]:
 
 
 def _crowd_row(figures: dict[Any, list[float]], size: int, window: int, ratio: float) -> Row:
-    limit = Limit("≤", 5, " ms")
+    limit = Limit("≤", 5 if window == 1 else 10, " ms")
     how = "one at a time" if window == 1 else f"{window} in flight"
     work = f"p99 of stores at the limit, {how}, {size:,} entries, purgeRatio {ratio:g}"
     ours = figures[window, ratio]

@@ -41,7 +41,7 @@ def run(context: Context) -> list[Row]:
     work = "start to first answer, empty"
     rows: list[Row] = []
     for name in commands:
-        limit = Limit("≤", 0.8) if "python3" in name else None
+        limit = Limit("≤", 0.4) if "python3" in name else None
         if name in present:
             rows.append(compare("T5", work, ours, name, by_name[name], "ms", limit))
         else:
