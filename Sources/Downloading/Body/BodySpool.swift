@@ -28,8 +28,8 @@ package final class BodySpool {
     private(set) var count = 0
     /// The bytes not yet written to the file. Small pieces are written together.
     private var pending: [UInt8] = []
-    /// The maximum number of bytes written together.
-    private static let pieceSize = 32 << 10
+    /// The number of bytes from which a piece is written as it comes: what libcurl delivers of a fast download.
+    private static let pieceSize = 16 << 10
     private var digest: TrailingDigest?
     private var isHashed = false
 

@@ -137,7 +137,6 @@ private final class Loop {
     private var transfers: [UInt64: Transfer] = [:]
     private var byHandle: [UnsafeMutableRawPointer: Transfer] = [:]
     private let shared: TransferContext
-    private let settings: TransportSettings
     private var nextCheck = 0
     /// The time since when there has been no transfer.
     private var idleSince: Int?
@@ -147,7 +146,7 @@ private final class Loop {
     var isClosing = false
 
     init(_ settings: TransportSettings, names: ResolvedNames) {
-        (self.settings, shared) = (settings, TransferContext(names: names))
+        shared = TransferContext(settings, names: names)
     }
 
     func start(_ id: UInt64, _ prepared: PreparedRequest, _ finish: @escaping CurlTransport.Finish) {
@@ -156,8 +155,7 @@ private final class Loop {
             let reason = "libcurl has no memory or no descriptors for it (raise the limit of the process, ulimit -n)."
             return fail(ImageError.connectionFailed(url: prepared.request.url, reason: reason))
         }
-        let transfer = Transfer(
-            id: id, easy: easy, prepared, settings: settings, shared: shared, finish: finish)
+        let transfer = Transfer(id: id, easy: easy, prepared, shared: shared, finish: finish)
         transfers[id] = transfer
         byHandle[easy] = transfer
         hasConnections = true
@@ -166,7 +164,7 @@ private final class Loop {
     }
 
     private func makeMulti() -> UnsafeMutableRawPointer? {
-        multi = settings.makeMulti()
+        multi = shared.settings.makeMulti()
         if let multi { hc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, DescriptorBudget.ofProcess.idleConnections) }
         return multi
     }
@@ -228,7 +226,7 @@ private final class Loop {
         let since = idleSince ?? now
         idleSince = since
         if !hasConnections { return 60_000 }
-        let rest = since + settings.idleSpan - now
+        let rest = since + shared.settings.idleSpan - now
         if rest > 0 { return min(rest / 1_000_000 + 1, 60_000) }
         hasConnections = false
         if let multi { hc_multi_cleanup(multi) }

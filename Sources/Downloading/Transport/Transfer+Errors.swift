@@ -31,9 +31,9 @@ extension Transfer {
             CURLE_BAD_FUNCTION_ARGUMENT:
             return failed("what the server sends is not well-formed HTTP\(failureTail).")
         // The netrc file is the only file that libcurl reads.
-        case CURLE_READ_ERROR where settings.netrc != nil:
-            return failed("the netrc file \(settings.netrc ?? "") is not well-formed.")
-        case CURLE_OPERATION_TIMEDOUT where !isConnected && settings.connectTimeout != nil:
+        case CURLE_READ_ERROR where shared.settings.netrc != nil:
+            return failed("the netrc file \(shared.settings.netrc ?? "") is not well-formed.")
+        case CURLE_OPERATION_TIMEDOUT where !isConnected && shared.settings.connectTimeout != nil:
             return failed("no connection could be made in time.")
         case CURLE_OPERATION_TIMEDOUT:
             return .timedOut(url: request.url, option: "timeout", seconds: request.limits.timeoutSeconds)
@@ -102,10 +102,10 @@ extension Transfer {
             let owner = isProxysTLS ? "the proxy's" : "its"
             return tlsFailed("\(owner) certificate cannot be verified\(certificateProblem) (\(certificateAdvice)).")
         case CURLE_SSL_CERTPROBLEM:
-            let file = settings.certificate(for: prepared.sent)?.file ?? "clientCertificate"
+            let file = shared.settings.certificate(for: prepared.sent)?.file ?? "clientCertificate"
             return tlsFailed("the client certificate in \(file) cannot be used.")
         case CURLE_SSL_CACERT_BADFILE:
-            return tlsFailed("the authorities in \(settings.tls.caFile ?? "caFile") cannot be read.")
+            return tlsFailed("the authorities in \(shared.settings.tls.caFile ?? "caFile") cannot be read.")
         // A TLS 1.3 server rejects the client certificate after the handshake (RFC 8446, 4.4.2.4).
         case CURLE_SSL_CONNECT_ERROR, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
             // During the body it is not about the client certificate, and may be temporary.
@@ -149,7 +149,7 @@ extension Transfer {
     }
 
     private func reason(of alert: String) -> String {
-        let certificate = settings.certificate(for: prepared.sent)?.file
+        let certificate = shared.settings.certificate(for: prepared.sent)?.file
         if alert.contains("required") {
             return "the server wants a client certificate (name one in clientCertificate)."
         }
@@ -177,7 +177,9 @@ extension Transfer {
             hc_info_offset(easy, CURLINFO_APPCONNECT_TIME_T) > 0
         else { return nil }
         let advice =
-            settings.certificate(for: prepared.sent).map { "it may not accept the client certificate in \($0.file)" }
+            shared.settings.certificate(for: prepared.sent).map {
+                "it may not accept the client certificate in \($0.file)"
+            }
             ?? "it may want a client certificate: name one in clientCertificate"
         return failed("the server broke off right after the handshake of TLS (\(advice)).")
     }

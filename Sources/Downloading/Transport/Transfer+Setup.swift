@@ -10,7 +10,7 @@ extension Transfer {
         hc_set_pointer(easy, CURLOPT_ERRORBUFFER, failureText)
         set(CURLOPT_URL, outgoing.url.text)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
-        set(CURLOPT_USERAGENT, settings.userAgent)
+        set(CURLOPT_USERAGENT, shared.settings.userAgent)
         hc_set_long(easy, CURLOPT_NOSIGNAL, 1)
         // A silent resolver may block its own thread, but not that of all transfers.
         hc_set_long(easy, CURLOPT_QUICK_EXIT, 1)
@@ -18,8 +18,8 @@ extension Transfer {
         // a slow one would hold up all other requests to its host.
         if outgoing.url.isSecure { hc_set_long(easy, CURLOPT_PIPEWAIT, 1) }
         // libcurl's own limit, 118 s, would end sooner what is to stay.
-        hc_set_long(easy, CURLOPT_MAXAGE_CONN, settings.idleSpan / 1_000_000_000 + 1)
-        let connectTimeout = settings.connectTimeout ?? request.limits.timeoutSeconds + 1
+        hc_set_long(easy, CURLOPT_MAXAGE_CONN, shared.settings.idleSpan / 1_000_000_000 + 1)
+        let connectTimeout = shared.settings.connectTimeout ?? request.limits.timeoutSeconds + 1
         hc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(Int(connectTimeout * 1000), 1))
         // So that a length that is too large a number is an error; the callers' limits are lower.
         hc_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, .max)
@@ -32,7 +32,7 @@ extension Transfer {
         configureCredentials()
         configureProxy()
         if outgoing.url.isSecure { configureTLS() }
-        for text in settings.resolve() { resolveList = hc_list_append(resolveList, text) }
+        for text in shared.settings.resolve() { resolveList = hc_list_append(resolveList, text) }
         if let resolveList { hc_set_list(easy, CURLOPT_RESOLVE, resolveList) }
     }
 
@@ -98,7 +98,7 @@ extension Transfer {
         // Suppresses the fields that libcurl would add.
         if hasBody, !names.contains("content-type") { add("Content-Type:") }
         if hasBody, !names.contains("expect") { add("Expect:") }
-        if !names.contains("accept") { add("Accept: " + settings.accept) }
+        if !names.contains("accept") { add("Accept: " + shared.settings.accept) }
         if !names.contains("accept-encoding") { add("Accept-Encoding: identity") }
         if case .bearer(let token) = prepared.sent.authorization, !names.contains("authorization") {
             add("Authorization: Bearer \(token)")
@@ -120,7 +120,7 @@ extension Transfer {
             hc_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
         }
         if prepared.sent.method != .post { set(CURLOPT_CUSTOMREQUEST, prepared.sent.method.rawValue) }
-        if settings.repeatsChanges { return }
+        if shared.settings.repeatsChanges { return }
         hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
         // The connection would stay open unused, because no such request reuses one.
         hc_set_long(easy, CURLOPT_FORBID_REUSE, 1)
@@ -136,7 +136,7 @@ extension Transfer {
         if case .basic(let user, let password) = outgoing.authorization {
             set(CURLOPT_USERNAME, user)
             set(CURLOPT_PASSWORD, password)
-        } else if outgoing.authorization == nil, outgoing.mayUseNetrc, let netrc = settings.netrcFile {
+        } else if outgoing.authorization == nil, outgoing.mayUseNetrc, let netrc = shared.settings.netrcFile {
             set(CURLOPT_NETRC_FILE, netrc)
             hc_set_long(easy, CURLOPT_NETRC, 1)
         }
@@ -172,7 +172,7 @@ extension Transfer {
         configureTLS(
             to: prepared.sent.url.host, CURLOPT_SSLVERSION, CURLOPT_CAINFO,
             verifies: [CURLOPT_SSL_VERIFYPEER, CURLOPT_SSL_VERIFYHOST])
-        if let certificate = settings.certificate(for: prepared.sent) {
+        if let certificate = shared.settings.certificate(for: prepared.sent) {
             set(CURLOPT_SSLCERT, certificate.file)
             set(CURLOPT_SSLKEY, certificate.key ?? certificate.file)
         }
@@ -185,8 +185,8 @@ extension Transfer {
         shared.countInput(easy)
         // CURL_SSLVERSION_TLSv1_2, whatever the default of libcurl and OpenSSL.
         hc_set_long(easy, version, 6)
-        if let file = settings.tls.caFile { set(authorities, file) }
-        guard settings.tls.trustedHosts.contains(where: { HostPattern.matches(host, $0) }) else { return }
+        if let file = shared.settings.tls.caFile { set(authorities, file) }
+        guard shared.settings.tls.trustedHosts.contains(where: { HostPattern.matches(host, $0) }) else { return }
         for option in verifies { hc_set_long(easy, option, 0) }
     }
 }

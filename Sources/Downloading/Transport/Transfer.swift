@@ -10,7 +10,6 @@ final class Transfer {
     let easy: UnsafeMutableRawPointer
     let prepared: PreparedRequest
     private let finish: @Sendable (HTTPOutcome) -> Void
-    let settings: TransportSettings
     let shared: TransferContext
     let proxy: String?
 
@@ -93,12 +92,12 @@ final class Transfer {
     private static let discardLimit = 64 << 10
 
     init(
-        id: UInt64, easy: UnsafeMutableRawPointer, _ prepared: PreparedRequest, settings: TransportSettings,
-        shared: TransferContext, finish: @escaping @Sendable (HTTPOutcome) -> Void
+        id: UInt64, easy: UnsafeMutableRawPointer, _ prepared: PreparedRequest, shared: TransferContext,
+        finish: @escaping @Sendable (HTTPOutcome) -> Void
     ) {
         (self.id, self.easy, self.prepared) = (id, easy, prepared)
-        (self.settings, self.shared, self.finish) = (settings, shared, finish)
-        proxy = settings.proxies.proxy(for: prepared.sent.url)
+        (self.shared, self.finish) = (shared, finish)
+        proxy = shared.settings.proxies.proxy(for: prepared.sent.url)
         spool = BodySpool(prepared.transport.spool)
         pace = TransferPace(minBytesPerSecond: prepared.request.limits.minBytesPerSecond, now: started)
         job.silentSince.store(started, ordering: .relaxed)
@@ -123,13 +122,13 @@ final class Transfer {
             refusedAddress = .forbiddenAddress(url: url.text, reason: "It leads to no address of the Internet.")
             return false
         }
-        let type = settings.classify(address)
+        let type = shared.settings.classify(address)
         let isName = IPAddress(url.host) == nil
         // A dot at the end does not make another name.
         let name = HostPattern.bare(url.host)
         let known = isName ? shared.names[name] : nil
         let mostPublic = [prepared.mostPublic, known].compactMap(\.self).min()
-        if let reason = settings.policy.refusal(type, after: mostPublic) {
+        if let reason = shared.settings.policy.refusal(type, after: mostPublic) {
             refusedAddress = .forbiddenAddress(url: url.text, reason: reason)
             return false
         }
@@ -400,7 +399,7 @@ final class Transfer {
     /// itself.
     private func hasLostConnection(_ code: CURLcode) -> Bool {
         [CURLE_HTTP2, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE].contains(code) && !hasAnswered
-            && (prepared.sent.method == .get || settings.repeatsChanges)
+            && (prepared.sent.method == .get || shared.settings.repeatsChanges)
             && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0 && !shared.hasFlood
     }
 

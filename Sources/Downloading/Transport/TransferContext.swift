@@ -3,6 +3,7 @@ internal import Platform
 
 /// The state that all transfers of one transport share, confined to its thread.
 final class TransferContext {
+    let settings: TransportSettings
     /// The host names resolved so far, with the classes of their addresses.
     let names: ResolvedNames
     var sockets = OpenSockets()
@@ -11,8 +12,8 @@ final class TransferContext {
     /// The number of bytes received over TLS that were of no use to a transfer.
     private let intake = UnsafeMutablePointer<hc_intake>.allocate(capacity: 1)
 
-    init(names: ResolvedNames) {
-        self.names = names
+    init(_ settings: TransportSettings, names: ResolvedNames) {
+        (self.settings, self.names) = (settings, names)
         var empty = hc_intake()
         // The maximum for a connection in one turn. An honest server sends a few bytes more than the body; one that sends
         // frames without content would occupy the thread forever.
