@@ -12,22 +12,11 @@ import Testing
 @testable import Platform
 
 /// What images are made from: it may go on its way to the worker, and it may be the answer itself.
-@Suite struct OriginalTests {
-    private let standIn: CodecStandIn
-    private let engine: TestEngine
-    private let server: LocalServer
-    private let made = hollowPNG(width: 3)
-    private let picture = hollowPNG(width: 7)
+@Suite struct OriginalTests: VariantSuite {
+    let scene: VariantScene
 
-    init() throws {
-        let standIn = try CodecStandIn(making: made)
-        self.standIn = standIn
-        engine = try TestEngine { $0.codec.executable = standIn.path }
-        let picture = picture
-        server = try LocalServer { _ in .reply(200, [:], picture) }
-    }
+    init() throws { scene = try VariantScene() }
 
-    private var url: String { server.url("/a.png") }
     private func dataURL(_ bytes: [UInt8]) -> String { "data:image/png;base64," + Data(bytes).base64EncodedString() }
 
     private func hasOriginal(_ url: String? = nil) throws -> Bool {

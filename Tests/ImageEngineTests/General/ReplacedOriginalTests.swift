@@ -11,33 +11,10 @@ import Testing
 @testable import Platform
 
 /// Images whose original has been replaced since they were made: by this process, in one tier alone, or by another process.
-@Suite struct ReplacedOriginalTests {
-    private let standIn: CodecStandIn
-    private let engine: TestEngine
-    private let server: LocalServer
-    private let made = hollowPNG(width: 3)
-    private let picture = hollowPNG(width: 7)
+@Suite struct ReplacedOriginalTests: VariantSuite {
+    let scene: VariantScene
 
-    init() throws {
-        let standIn = try CodecStandIn(making: made)
-        self.standIn = standIn
-        engine = try TestEngine { $0.codec.executable = standIn.path }
-        let picture = picture
-        server = try LocalServer { _ in .reply(200, [:], picture) }
-    }
-
-    private var url: String { server.url("/a.png") }
-    private func image(
-        _ steps: [ImageProcessor], _ change: (inout ImageOptions) -> Void = { _ in }
-    ) async throws -> ImageResult {
-        try await engine.image(url) {
-            $0.processing.recipe.processors = steps
-            change(&$0)
-        }
-    }
-
-    /// How often the worker made something.
-    private var passes: Int { standIn.requests.reduce(0) { $0 + $1.outputs.count } }
+    init() throws { scene = try VariantScene() }
 
     @Test func whatWasMadeOfAnOriginalIsMadeAnewWhenThatIsReplaced() async throws {
         _ = try await image([.blackWhite])

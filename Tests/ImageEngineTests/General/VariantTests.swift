@@ -14,32 +14,12 @@ import Testing
 @testable import Platform
 
 /// Images that are made of others: looked for, made once, kept, and made anew when their original is another one.
-@Suite struct VariantTests {
-    private let standIn: CodecStandIn
-    private let engine: TestEngine
-    private let server: LocalServer
-    private let made = hollowPNG(width: 3)
-    private let picture = hollowPNG(width: 7)
+@Suite struct VariantTests: VariantSuite {
+    let scene: VariantScene
 
-    init() throws {
-        let standIn = try CodecStandIn(making: made)
-        self.standIn = standIn
-        engine = try TestEngine { $0.codec.executable = standIn.path }
-        let picture = picture
-        server = try LocalServer { _ in .reply(200, [:], picture) }
-    }
+    init() throws { scene = try VariantScene() }
 
-    private var url: String { server.url("/a.png") }
     private func blur(_ radius: Double = 1) throws -> ImageProcessor { .blur(try Blur(radius: radius)) }
-
-    private func image(
-        _ steps: [ImageProcessor], url: String? = nil, _ change: (inout ImageOptions) -> Void = { _ in }
-    ) async throws -> ImageResult {
-        try await engine.image(url ?? self.url) {
-            $0.processing.recipe.processors = steps
-            change(&$0)
-        }
-    }
 
     private func failure(
         _ steps: [ImageProcessor], url: String? = nil, _ change: (inout ImageOptions) -> Void = { _ in }
@@ -49,9 +29,6 @@ import Testing
             change(&$0)
         }
     }
-
-    /// How often the worker made something.
-    private var passes: Int { standIn.requests.reduce(0) { $0 + $1.outputs.count } }
 
     // MARK: Made once
 
@@ -90,8 +67,8 @@ import Testing
     }
 
     @Test func aLargeResultIsStoredForAllRequestsThatItWasMadeFor() async throws {
-        let standIn = try CodecStandIn(making: hollowPNG(width: 3, count: BodySpool.memoryLimit + 1))
-        let engine = try TestEngine { $0.codec.executable = standIn.path }
+        let scene = try VariantScene(making: hollowPNG(width: 3, count: BodySpool.memoryLimit + 1))
+        let (standIn, engine) = (scene.standIn, scene.engine)
         try standIn.set(.wait)
         try await withThrowingTaskGroup(of: ImageResult.self) { group in
             for index in 0..<4 {
