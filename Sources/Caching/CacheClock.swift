@@ -10,7 +10,7 @@ internal import Synchronization
 package final class CacheClock: Sendable {
     /// A moment by all clocks, as the index keeps it.
     struct Anchor: Equatable, Sendable {
-        /// The number of the start of the machine.
+        /// The number of the start of the machine; 0 when it was not known.
         var bootNumber: Int
         /// Seconds since that start.
         var boot: Int
@@ -26,18 +26,19 @@ package final class CacheClock: Sendable {
     private let clock: EngineClock
     /// The cache's time minus the time since the machine's start.
     private let offset: Atomic<Int>
-    let bootNumber: Int
     /// The wall clock minus the cache's time, at the last look.
     private let difference = Atomic(0)
 
     init(_ clock: EngineClock) {
         self.clock = clock
-        bootNumber = clock.bootNumber()
         offset = Atomic(clock.wall() - clock.boot() / 1_000_000_000)
     }
 
     /// The cache's time, in seconds.
     package var now: Int { boot + offset.load(ordering: .relaxed) }
+
+    /// The number of the start of the machine; 0 as long as it is not known.
+    var bootNumber: Int { clock.bootNumber() }
 
     /// Seconds since the start of the machine.
     var boot: Int { clock.boot() / 1_000_000_000 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Synchronization
 
 /// Nanoseconds since an arbitrary moment; never goes backwards and does not follow changes of the wall clock.
 package func monotonicNanoseconds() -> Int { nanoseconds(CLOCK_MONOTONIC) }
@@ -18,12 +19,19 @@ func fileNanoseconds() -> Int { nanoseconds(CLOCK_REALTIME_COARSE) }
 /// Seconds since 1970 by the wall clock, which may jump.
 package func wallSeconds() -> Int { nanoseconds(CLOCK_REALTIME) / 1_000_000_000 }
 
-/// A number that differs after every start of the machine; 0 where the system does not tell.
+private let knownBootNumber = Atomic(0)
+
+/// A number that differs after every start of the machine; 0 when the system does not tell, as to a process that may open no
+/// file just now.
 package func bootNumber() -> Int {
+    let known = knownBootNumber.load(ordering: .relaxed)
+    if known != 0 { return known }
     let text = (try? Descriptor(reading: "/proc/sys/kernel/random/boot_id").bytes(36)) ?? []
     // 15 hexadecimal digits of a random number.
     let digits = String(decoding: text, as: UTF8.self).filter { $0 != "-" }.prefix(15)
-    return text.count == 36 ? Int(digits, radix: 16) ?? 0 : 0
+    let number = text.count == 36 ? Int(digits, radix: 16) ?? 0 : 0
+    knownBootNumber.store(number, ordering: .relaxed)
+    return number
 }
 
 /// The clocks of the engine, which tests replace.
@@ -34,7 +42,7 @@ public struct EngineClock: Sendable {
     public var wall: @Sendable () -> Int
     /// Nanoseconds since the machine was started, the same for all its processes; for life on disk and leases.
     public var boot: @Sendable () -> Int
-    /// A number that differs after every start of the machine.
+    /// A number that differs after every start of the machine; 0 as long as it is not known.
     public var bootNumber: @Sendable () -> Int
 
     /// Clocks that read as the functions say. Unless `boot` is given, the machine was started when `monotonic` was 0.

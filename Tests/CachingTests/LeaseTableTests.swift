@@ -110,6 +110,22 @@ import Testing
         #expect(content(path) == nil)
     }
 
+    /// A process without /proc, or without a free descriptor for a moment, does not know which start it is.
+    @Test(arguments: [(1, 0), (0, 1), (0, 0)])
+    func leasesLastWhereTheStartOfTheMachineIsNotKnown(_ numbers: (lends: Int, looks: Int)) throws {
+        let disk = try TestDisk(bootNumber: numbers.lends, small)
+        try disk.store(picture, "a")
+        let path = try disk.lend("a", for: 600)
+        let other = try TestDisk(folder: disk.folder, clock: disk.clock, bootNumber: numbers.looks, small)
+        for number in 2...6 { try other.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        for disk in [disk, other, try TestDisk(folder: disk.folder, clock: disk.clock, bootNumber: 1, small)] {
+            #expect(try disk.disk.inspect(CacheKey("a"))?.leasedUntil != nil)
+            #expect(content(path) == picture)
+        }
+        let later = try TestDisk(folder: disk.folder, clock: disk.clock, bootNumber: 2, small)
+        #expect(try later.disk.inspect(CacheKey("a"))?.leasedUntil == nil, "the number is known by now, and another")
+    }
+
     @Test func fileKeptUntilAMomentFarAwayIsNotKept() throws {
         let disk = try TestDisk()
         try disk.store(picture, "a", expiration: .seconds(1))

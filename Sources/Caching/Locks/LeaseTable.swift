@@ -7,8 +7,8 @@ internal import Platform
 /// A lease is one store into memory, so that a hit needs no system call; and it outlives a killed process, as its reader
 /// may. Files share the 65,536 places by number, so now and then one is spared for another's lease.
 ///
-/// Times are seconds since the machine's start: no clock that is set makes a lease longer or shorter, and a start of the
-/// machine ends them all.
+/// Times are seconds since the machine's start: no clock that is set makes a lease longer or shorter. A start of the machine
+/// ends them all, where the system tells one from another; elsewhere they last until their seconds have come again.
 final class LeaseTable: Sendable {
     private static let places = 1 << 16
     private static let header = 4096
@@ -18,6 +18,7 @@ final class LeaseTable: Sendable {
     /// The bytes of what is lent, by the places of the leases.
     private static let sizes = stores + storePlaces * MemoryLayout<UInt32>.size
     private static let size = sizes + places * MemoryLayout<UInt16>.size
+    private static let bootNumberPlace = 8
     private static let generationPlace = 16
     private static let departurePlace = 64
     private static let countedPlace = 68
@@ -33,7 +34,7 @@ final class LeaseTable: Sendable {
 
     /// The table in the file at `path`, made if need be; one of our own where there cannot be a file.
     ///
-    /// - Parameter bootNumber: The number of this start of the machine.
+    /// - Parameter bootNumber: The number of this start of the machine; 0 when it is not known.
     init?(path: String, bootNumber: Int) {
         var (shared, inode): (hl_shared_memory?, UInt64?) = (nil, nil)
         if let file = Self.open(path, bootNumber: bootNumber) {
@@ -149,6 +150,7 @@ final class LeaseTable: Sendable {
     /// The beginning of the file.
     private struct Header: Equatable {
         var magic: UInt64 = 0
+        /// 0 when nobody knew it yet.
         var bootNumber: UInt64 = 0
         /// Changes when the file has lost a part. 0 in a file of an older version.
         var generation: UInt32 = 0
@@ -164,14 +166,21 @@ final class LeaseTable: Sendable {
         var found = Header()
         let count = withUnsafeMutableBytes(of: &found) { pread(file.number, $0.baseAddress, $0.count, 0) }
         guard count >= 0, let length = file.stamp?.size else { return nil }
-        var wanted = Header(magic: UInt64(magic), bootNumber: UInt64(truncatingIfNeeded: bootNumber))
-        wanted.generation = found.generation
-        if found == wanted, found.generation != 0, length >= size { return consume file }
+        var wanted = found
+        (wanted.magic, wanted.bootNumber) = (UInt64(magic), UInt64(truncatingIfNeeded: bootNumber))
+        // What is not known is no other start of the machine.
+        if bootNumber == 0, found.magic == wanted.magic { wanted.bootNumber = found.bootNumber }
+        let isOfThisStart = found.bootNumber == wanted.bootNumber || found.bootNumber == 0
+        let goesOn = found.magic == wanted.magic && isOfThisStart
+        if goesOn, found.generation != 0, length >= size {
+            if found != wanted, !isHeld { _ = write([wanted.bootNumber], to: file, at: bootNumberPlace) }
+            return consume file
+        }
         if isHeld { return nil }
         // Every page is there before it is written to by way of memory. And the file is never made shorter: others may have
         // it mapped.
         guard posix_fallocate(file.number, 0, off_t(size)) == 0 else { return nil }
-        if found.magic != wanted.magic || found.bootNumber != wanted.bootNumber {
+        if !goesOn {
             // Those who have mapped a file that was cut to nothing go on lending in it.
             let isCut = found.magic == 0 && found.bootNumber == 0
             guard isCut || write([UInt8](repeating: 0, count: size), to: file) else { return nil }
