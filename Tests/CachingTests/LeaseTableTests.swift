@@ -62,6 +62,26 @@ import Testing
         #expect(isShared || damage == .unwritable, "the table is whole again")
     }
 
+    @Test func tableThatCouldNotBeOpenedIsTriedAgainAndTakesOverTheLeasesOfMeanwhile() throws {
+        let disk = try TestDisk(small)
+        try disk.store(picture, "a")
+        let path = try disk.lend("a", for: 600)
+        let table = disk.root + "/leases/table"
+        rename(table, table + ".away")
+        symlink(table + ".nowhere", table)
+        let other = try TestDisk(folder: disk.folder, clock: disk.clock, small)
+        try other.store(hollowPNG(width: 2, count: 1000), "b")
+        let lentMeanwhile = try other.lend("b", for: 600)
+        #expect(try other.disk.inspect(CacheKey("a"))?.leasedUntil == nil)
+        rename(table + ".away", table)
+        disk.wait(1)
+        #expect(try other.disk.inspect(CacheKey("a"))?.leasedUntil != nil)
+        #expect(try disk.disk.inspect(CacheKey("b"))?.leasedUntil != nil)
+        for number in 3...6 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        #expect(content(path) == picture)
+        #expect(content(lentMeanwhile) == hollowPNG(width: 2, count: 1000))
+    }
+
     /// An older version's table is shorter, and its processes go on.
     @Test func aTableThatIsOnlyTooShortKeepsItsLeases() throws {
         let folder = try TemporaryFolder()

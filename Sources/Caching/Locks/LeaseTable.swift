@@ -29,15 +29,18 @@ final class LeaseTable: Sendable {
     private let memory: hl_shared_memory
     /// See `hl_generation`.
     private let generation: UInt64
-    /// The inode of the file, which shows when the folder was replaced; `nil` for a table of our own.
+    /// The inode of the file, which shows when the folder was replaced; `nil` for a table that this process alone has.
     let inode: UInt64?
 
-    /// The table in the file at `path`, made if need be; one of our own where there cannot be a file.
+    /// The table in the file at `path`, made if need be. While that cannot be opened, one that this process alone has, which
+    /// neither shows the leases of others nor outlives the process.
     ///
-    /// - Parameter bootNumber: The number of this start of the machine; 0 when it is not known.
-    init?(path: String, bootNumber: Int) {
+    /// - Parameters:
+    ///   - bootNumber: The number of this start of the machine; 0 when it is not known.
+    ///   - patience: The longest wait for another process that holds the file, in seconds.
+    init?(path: String, bootNumber: Int, patience: Double) {
         var (shared, inode): (hl_shared_memory?, UInt64?) = (nil, nil)
-        if let file = Self.open(path, bootNumber: bootNumber) {
+        if let file = Self.open(path, bootNumber: bootNumber, patience: patience) {
             (shared, inode) = (hl_share(file.number, path, Self.size, Self.generationPlace), file.stamp?.inode)
             file.unlock()
         }
@@ -120,7 +123,9 @@ final class LeaseTable: Sendable {
     /// `true` when anything may be lent at `moment`.
     func hasLeases(at moment: Int) -> Bool { (0..<Self.places).contains { end(at: $0) > moment } }
 
+    /// Takes over what was lent in another table, where what others have found may have been replaced meanwhile.
     func take(from other: LeaseTable) {
+        noteDeparture()
         for place in 0..<Self.places where other.end(at: place) > 0 {
             hl_raise(lease(at: place), UInt32(clamping: other.end(at: place)), .max)
             allSizes[place] = other.allSizes[place]
@@ -157,11 +162,11 @@ final class LeaseTable: Sendable {
     }
 
     /// Opens and locks a file of the right size and for this start of the machine; `nil` if there can be none.
-    private static func open(_ path: String, bootNumber: Int) -> Descriptor? {
+    private static func open(_ path: String, bootNumber: Int, patience: Double) -> Descriptor? {
         // One process at a time: two must not both find it unfit and one wipe the other's first lease. That takes
         // microseconds; who holds the lock longer is a stranger, and this process goes on by itself.
         guard let file = try? Descriptor(path, O_RDWR | O_CREAT | O_NOFOLLOW) else { return nil }
-        let isLocked = file.lock(waiting: 0.5)
+        let isLocked = file.lock(waiting: patience)
         let isHeld = !isLocked && errno == EWOULDBLOCK
         var found = Header()
         let count = withUnsafeMutableBytes(of: &found) { pread(file.number, $0.baseAddress, $0.count, 0) }

@@ -29,12 +29,12 @@ final class Lending: Sendable {
     private var table: LeaseTable? {
         let (generation, now) = (generation, clock.boot)
         return open.withLock { open in
-            if let found = open, found.generation == generation {
-                let isKnown = found.checkedAt == now || found.table.inode == nil
-                if isKnown, found.table.isWhole { return found.table }
+            if let found = open, found.generation == generation, found.checkedAt == now, found.table.isWhole {
+                return found.table
             }
-            // Once a second, for somebody may have removed the file alone, and others would lend in another. Opening the
-            // index anew may mean that the folder was replaced, but seldom does.
+            // Once a second, for somebody may have removed the file alone, and others would lend in another; and one that
+            // could not be opened may be there now. Opening the index anew may mean that the folder was replaced, but
+            // seldom does.
             let path = folder.path + "/leases/table"
             if let found = open, let inode = found.table.inode, FileStamp(path: path)?.inode == inode,
                 found.table.isWhole
@@ -45,7 +45,9 @@ final class Lending: Sendable {
             // In a folder of others' the table is one of our own.
             let isOurs = (try? folder.claim()) != nil
             if isOurs, (try? folder.exists) == true { try? folder.makeInner("leases") }
-            var table = LeaseTable(path: isOurs ? path : "", bootNumber: clock.bootNumber)
+            // A stranger who holds the file is waited for once.
+            let patience = open == nil ? 0.5 : 0
+            var table = LeaseTable(path: isOurs ? path : "", bootNumber: clock.bootNumber, patience: patience)
             if isOurs { folder.share(path) }
             let isRemoved = open?.generation == generation
             if let own = open?.table, own.inode == nil || isRemoved {
