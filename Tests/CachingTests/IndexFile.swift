@@ -20,6 +20,15 @@ enum IndexFile {
         sqlite3_exec(database, "PRAGMA wal_checkpoint(TRUNCATE)", nil, nil, nil)
     }
 
+    /// Runs `body` while another program writes.
+    static func held(_ path: String, _ body: () throws -> Void) rethrows {
+        var database: OpaquePointer?
+        sqlite3_open(path, &database)
+        defer { sqlite3_close(database) }
+        #expect(sqlite3_exec(database, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
+        try body()
+    }
+
     /// The rows of a query, each as one text.
     static func rows(_ sql: String, _ path: String) -> [String] {
         var database: OpaquePointer?

@@ -55,6 +55,29 @@ import Testing
         #expect(disk.folder.files.contains { $0.hasSuffix(".session") })
     }
 
+    @Test(arguments: [7300, -7300])
+    func pathLentWhileTheIndexIsHeldStaysForItsLeaseWhateverTheWallClockSays(_ jump: Int) throws {
+        let disk = try TestDisk(wall: ManualClock(seconds: 1_800_000_000))
+        try disk.store(old, "a")
+        var path = ""
+        try IndexFile.held(disk.index) {
+            let stored = try disk.put(new, "b") { ($0.lease, $0.patience, $0.isLentWhenHeld) = (7200, 0, true) }
+            path = try #require(stored.record.path)
+        }
+        disk.disk.folder.session.end()
+        let wall = ManualClock(seconds: 1_800_000_000 + jump)
+        let other = try TestDisk(folder: disk.folder, clock: disk.clock, wall: wall)
+        for _ in 0..<2 {
+            #expect(try LeftoverCollector(disk: other.disk).run() == 0)
+            #expect(content(path) == new)
+            other.wait(3600)
+        }
+        other.wait(2)
+        wall.advance(seconds: Double(max(0, -jump)))
+        #expect(try LeftoverCollector(disk: other.disk).run() == 1)
+        #expect(content(path) == nil)
+    }
+
     @Test func draftsOfAWriterThatEndedGoAtOnce() throws {
         let disk = try TestDisk()
         try disk.store(old, "a")

@@ -117,28 +117,29 @@ extension StorageFolder {
         try? create(path + "/CACHEDIR.TAG").write(Array(text.utf8))
     }
 
-    /// A new path for an image that stays for its lease without the index knowing it. The end stands in the name, so that any
-    /// process knows when it goes.
-    func lentPath(_ fileExtension: String, for lease: Double) throws -> String {
-        let end = wallSeconds() + Int(min(lease, Double(Lending.longest)).rounded(.up)) + 1
-        return StorageFolder.fileName(try partialPath("\(Self.lentPrefix)\(end)"), fileExtension)
+    /// A new path for an image that stays for its lease without the index knowing it. The lease is in the table, as any other.
+    /// The end stands in the name too, for processes that have another table: a file stays as long as either says.
+    ///
+    /// - Parameter end: In seconds since 1970.
+    func lentPath(_ fileExtension: String, until end: Int) throws -> String {
+        StorageFolder.fileName(try partialPath("\(Self.lentPrefix)\(end)"), fileExtension)
     }
 
     private static let lentPrefix = "lent-"
 
-    /// The bytes of all files of ``lentPath(_:for:)``.
+    /// The bytes of all files of ``lentPath(_:until:)``.
     func bytesLentBeside() throws -> Int {
         try partialNames.filter { $0.hasPrefix(Self.lentPrefix) }.reduce(0) { sum, name in
             sum + (FileStamp(path: "\(path)/partial/\(name)")?.size ?? 0)
         }
     }
 
-    /// The end of the lease of a file in `partial`, in seconds since 1970; `nil` when it is none of ``lentPath(_:for:)``, or
-    /// says what none of ours would.
+    /// The end of the lease of a file in `partial`, in seconds since 1970; `nil` when it is none of ``lentPath(_:until:)``,
+    /// or says what none of ours would.
     static func leaseEnd(of name: String) -> Int? {
         guard name.hasPrefix(lentPrefix) else { return nil }
         let end = Int(name.dropFirst(lentPrefix.count).prefix { $0 != "~" })
-        return end.flatMap { $0 <= wallSeconds() + Lending.longest + 1 ? $0 : nil }
+        return end.flatMap { (0...CacheClock.times.upperBound).contains($0) ? $0 : nil }
     }
 
     /// Moves all blobs out of sight at once; ``removeTrash()`` deletes them.

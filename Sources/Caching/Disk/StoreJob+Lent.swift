@@ -43,7 +43,11 @@ extension StoreJob {
         let share = lentShare
         let leased = try disk.lending.lentBytes + disk.folder.bytesLentBeside()
         if share > 0, leased + draft.stamp.size > share { throw failure }
-        let path = try disk.folder.lentPath(fileExtension, for: request.lease)
+        let seconds = Int(min(request.lease, Double(Lending.longest)).rounded(.up)) + 1
+        let path = try disk.folder.lentPath(fileExtension, until: disk.clock.wallNow + seconds)
+        // Its bytes are counted as those of the file. Lent first: afterwards, who goes by another clock may remove it.
+        let lease = LeaseNumber(beside: String(path.split(separator: "/").last ?? ""))
+        disk.lending.lend(lease, for: request.lease, bytes: 0, share: 0)
         guard link(draft.path, path) == 0 || rename(draft.path, path) == 0 else {
             throw SystemError(errno, "name", path)
         }

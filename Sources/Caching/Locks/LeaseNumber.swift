@@ -13,6 +13,9 @@ struct LeaseNumber: Equatable, Sendable {
         value = image &+ Int64(fileNumber) &* 0x1E37_79B9_7F4A_7C15
     }
 
+    /// - Parameter name: That of a file of ``StorageFolder/lentPath(_:until:)``.
+    init(beside name: String) { value = Digest(of: name).rowNumber }
+
     /// The number of the file called `fileName`; `nil` if it cannot be that of an image.
     init?(fileName: String) {
         guard let image = Digest(fileName: fileName)?.rowNumber else { return nil }
