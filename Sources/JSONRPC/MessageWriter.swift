@@ -176,15 +176,13 @@ final class MessageWriter: Sendable {
     }
 
     private func run(watching watched: [(descriptor: Int32, handler: @Sendable () -> Void)]) {
-        var places = [pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)]
-        places.append(pollfd(fd: output.descriptor, events: 0, revents: 0))
+        var places = [wake.place, pollfd(fd: output.descriptor, events: 0, revents: 0)]
         var writableEvents = 0
         places += watched.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         while true {
             let isBehind = state.withLock { $0.unsent > 0 && !$0.isWriting }
             places[1].events = isBehind ? Int16(POLLOUT) : 0
-            guard poll(&places, nfds_t(places.count), -1) > 0 else { continue }
-            if places[0].revents != 0 { wake.clear() }
+            guard wake.poll(&places) >= 0 else { continue }
             if state.withLock({ $0.isFinished }) { return }
             announceIfGone(&places[1])
             if Int32(places[1].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0 {

@@ -87,11 +87,9 @@ struct ReadLoop {
         if hasQueued, connection.mayStart { return false }
         guard hasQueued || !mayRead else { return true }
         var places = [
-            pollfd(fd: connection.wake.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: mayRead ? input : -1, events: Int16(POLLIN), revents: 0),
+            connection.wake.place, pollfd(fd: mayRead ? input : -1, events: Int16(POLLIN), revents: 0),
         ]
-        guard poll(&places, 2, -1) > 0 else { return false }
-        if places[0].revents != 0 { connection.wake.clear() }
+        guard connection.wake.poll(&places) > 0 else { return false }
         return places[1].revents != 0
     }
 
@@ -108,14 +106,13 @@ struct ReadLoop {
         // Set before the check, so that every call that ends after it wakes this thread.
         connection.shared.withLock { $0.isAwaited = true }
         while true {
-            connection.wake.clear()
             connection.writer.cork()
             startQueued()
             connection.writer.uncork()
             let isDone = connection.shared.withLock { $0.calls.count == 0 && $0.answering == 0 && $0.held.isEmpty }
             if isDone || exitCode != nil { return }
-            var place = pollfd(fd: connection.wake.descriptor, events: Int16(POLLIN), revents: 0)
-            poll(&place, 1, -1)
+            var places = [connection.wake.place]
+            connection.wake.poll(&places)
         }
     }
 

@@ -182,13 +182,9 @@ extension RedisConnection.Settings {
 }
 
 extension WakeEvent {
-    /// Waits for the event, which is cleared, or for a connection.
+    /// Waits for the event, or for a connection.
     fileprivate func wait(with wait: RedisLink.Wait) {
-        var polled = [
-            pollfd(fd: wait.descriptor, events: wait.events, revents: 0),
-            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-        ]
-        _ = poll(&polled, 2, wait.milliseconds)
-        if polled[1].revents != 0 { clear() }
+        var places = [place, pollfd(fd: wait.descriptor, events: wait.events, revents: 0)]
+        poll(&places, wait.milliseconds)
     }
 }

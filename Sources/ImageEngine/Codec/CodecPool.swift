@@ -131,11 +131,9 @@ public final class CodecPool: Sendable {
             case .wait(let nanoseconds):
                 let descriptor = process?.descriptor ?? -1
                 var places = [
-                    pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
-                    pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                    wake.place, pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
                 ]
-                _ = poll(&places, 2, Int32(clamping: min(nanoseconds / 1_000_000 + 1, 3_600_000)))
-                if places[0].revents != 0 { wake.clear() }
+                wake.poll(&places, Int32(clamping: min(nanoseconds / 1_000_000 + 1, 3_600_000)))
                 // It has ended, or sends something without a request.
                 if process?.isSilent == false { process = nil }
             case .end:

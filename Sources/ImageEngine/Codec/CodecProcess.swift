@@ -201,18 +201,12 @@ struct CodecProcess: ~Copyable {
         while true {
             let rest = deadline - monotonicNanoseconds()
             guard rest > 0 else { throw .hung(seconds: seconds) }
-            var places = [
-                pollfd(fd: socket, events: events, revents: 0),
-                pollfd(fd: attention.event.descriptor, events: Int16(POLLIN), revents: 0),
-            ]
-            let count = poll(&places, 2, Int32(min(rest / 1_000_000 + 1, Self.lookMilliseconds)))
+            var places = [attention.event.place, pollfd(fd: socket, events: events, revents: 0)]
+            let count = attention.event.poll(&places, Int32(min(rest / 1_000_000 + 1, Self.lookMilliseconds)))
             if count == 0, hl_is_stopped(process) != 0 { throw .died(status: -SIGSTOP) }
             if count < 0, errno != EINTR { throw .garbled(reason: String(cString: strerror(errno))) }
-            if places[1].revents != 0 {
-                attention.event.clear()
-                if attention.isAbandoned() { throw .abandoned }
-            }
-            if places[0].revents != 0 { return }
+            if places[0].revents != 0, attention.isAbandoned() { throw .abandoned }
+            if places[1].revents != 0 { return }
         }
     }
 
