@@ -84,4 +84,20 @@ import Testing
         try Data("a\tFALSE\t/\tFALSE\t0\tn\t22".utf8).write(to: URL(fileURLWithPath: file))
         #expect(cookies.value(for: url, now: 0) == "n=22")
     }
+
+    /// A process may have no free descriptor for a moment.
+    @Test func cookiesThatWereReadCountAsLongAsTheFileCannotBeOpened() throws {
+        let cookies = CookieFile(path: file)
+        let url = try WebURL("http://a/")
+        try Data("a\tFALSE\t/\tFALSE\t0\tn\t1".utf8).write(to: URL(fileURLWithPath: file))
+        #expect(cookies.value(for: url, now: 0) == "n=1")
+        try FileManager.default.moveItem(atPath: file, toPath: file + ".away")
+        // Opening a link to itself fails, with ELOOP.
+        try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: file)
+        #expect(cookies.value(for: url, now: 0) == "n=1")
+        try FileManager.default.removeItem(atPath: file)
+        #expect(cookies.value(for: url, now: 0) == nil, "there is none")
+        try FileManager.default.moveItem(atPath: file + ".away", toPath: file)
+        #expect(cookies.value(for: url, now: 0) == "n=1")
+    }
 }

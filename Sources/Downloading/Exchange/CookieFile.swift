@@ -20,14 +20,17 @@ final class CookieFile: Sendable {
 
     /// The value of the `Cookie` field for a request at `now`, in seconds since 1970. `nil`: no cookie applies.
     func value(for url: WebURL, now: Int) -> String? {
-        let cookies = state.withLock { state in
-            // The path may be a symbolic link.
-            guard let file = try? Descriptor(reading: path, followsLinks: true), let stamp = file.stamp else {
-                return [Cookie]()
-            }
-            if state.stamp != stamp {
-                let bytes = (try? Files.read(path, followsLinks: true)) ?? []
-                state = State(stamp: stamp, cookies: Cookie.parse(bytes))
+        let cookies = state.withLock { state -> [Cookie] in
+            do throws(SystemError) {
+                // The path may be a symbolic link.
+                let file = try Descriptor(reading: path, followsLinks: true)
+                guard let stamp = file.stamp else { return [] }
+                if state.stamp != stamp {
+                    state = State(stamp: stamp, cookies: Cookie.parse(try file.bytes(stamp.size)))
+                }
+            } catch {
+                // What cannot be read now may be as it was.
+                if error.isMissing { return [] }
             }
             return state.cookies
         }
