@@ -165,7 +165,10 @@ package final class BlockingPool: Sendable {
         switch call {
         case .nobody: break
         case .sleeper: wake.signal()
-        case .newThread: startThread { [self] in loop() }
+        case .newThread:
+            if startOptionalThread({ [self] in loop() }) { return }
+            // The others do its work.
+            if !state.withLock({ $0.schedule.remove() }) { endWithoutThread() }
         }
     }
 

@@ -54,6 +54,16 @@ struct PoolSchedule: Sendable {
         return .newThread
     }
 
+    /// A new thread that was called could not be started.
+    ///
+    /// - Returns: `false` when there is no other.
+    mutating func remove() -> Bool {
+        threads -= 1
+        isComing = false
+        if watch == .called { watch = .nobody }
+        return threads > 0
+    }
+
     /// The duty of a called thread that has arrived.
     mutating func arrive() -> Duty {
         isComing = false

@@ -82,7 +82,11 @@ final class RedisConnection: Sendable {
         switch next {
         case .nothing: break
         case .wake: wake.signal()
-        case .start: startThread { [weak self, wake] in while let wait = self?.turn() { wake.wait(with: wait) } }
+        case .start:
+            let hasThread = startOptionalThread { [weak self, wake] in
+                while let wait = self?.turn() { wake.wait(with: wait) }
+            }
+            if !hasThread { endWaiting(.unreachable("there can be no further thread")) }
         case .refuse: command.caller?.end(.failure(RemoteError.unreachable("too many commands wait for its replies")))
         }
     }
@@ -126,14 +130,17 @@ final class RedisConnection: Sendable {
                     state.waiting = []
                 }
                 return true
-            } catch {
-                let commands = state.withLock { state in
-                    defer { state.waiting = [] }
-                    return state.waiting
-                }
-                for command in commands { command.caller?.end(.failure(error)) }
-            }
+            } catch { endWaiting(error, keepsThread: true) }
         }
+    }
+
+    /// Ends the commands that wait for a link.
+    private func endWaiting(_ error: RemoteError, keepsThread: Bool = false) {
+        let commands = state.withLock { state in
+            defer { (state.waiting, state.hasThread) = ([], keepsThread) }
+            return state.waiting
+        }
+        for command in commands { command.caller?.end(.failure(error)) }
     }
 
     /// Ends the connection. Those commands that may be are sent again, once: an idle connection may have been closed, as

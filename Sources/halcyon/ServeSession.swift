@@ -113,11 +113,13 @@ private func watch(_ process: Int32, _ processExit: ProcessExit) {
         if errno == ESRCH { processExit.end(code: 1) }
         return
     }
-    startThread {
+    let isWatched = startOptionalThread {
         var place = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while poll(&place, 1, -1) < 0, errno == EINTR {}
         processExit.end(code: 1)
     }
+    // The end of the input tells it too, as a rule.
+    if !isWatched { close(descriptor) }
 }
 
 /// Ends the process from any thread, whatever the thread that reads does.
@@ -139,7 +141,7 @@ private final class ProcessExit: Sendable {
     func end(code: Int32) {
         begin()
         // Flushing the last uses may wait for the lock of another process, so a thread limits it to 150 ms.
-        startThread {
+        _ = startOptionalThread {
             usleep(150_000)
             _exit(code)
         }

@@ -78,6 +78,18 @@ import Testing
         #expect(content(path) == nil)
     }
 
+    @Test func leftoversGoWithTheFirstStoreThatFindsAThreadForThat() throws {
+        let threads = Counter()
+        let disk = try TestDisk(threads: threads)
+        try disk.store(old, "a")
+        overwrite(try draft(disk, "b"), new)
+        try disk.store(old, "c")
+        #expect(disk.partials.count == 1)
+        threads.add()
+        try disk.store(old, "d")
+        try expectClean(disk)
+    }
+
     @Test func draftsOfAWriterThatEndedGoAtOnce() throws {
         let disk = try TestDisk()
         try disk.store(old, "a")

@@ -10,7 +10,8 @@ import TestSupport
 
 /// A disk tier in a folder of its own, with clocks that the test moves.
 ///
-/// With a `size`, it is as if nothing but its images were on a disk of so many bytes, which has room for so many `files`.
+/// With a `size`, it is as if nothing but its images were on a disk of so many bytes, which has room for so many `files`. While
+/// `threads` is 0, nothing is done in the background.
 final class TestDisk: Sendable {
     let folder: TemporaryFolder
     /// The clock of the machine: it goes on evenly as long as the machine runs.
@@ -28,6 +29,7 @@ final class TestDisk: Sendable {
         folder: TemporaryFolder? = nil, clock: ManualClock = ManualClock(seconds: 1_800_000_000),
         wall: ManualClock? = nil, bootNumber: Int = 1,
         size: Int? = nil, files: Int = .max, isShared: Bool = false,
+        threads: Counter? = nil,
         _ configure: (inout DiskStorage.Configuration) -> Void = { _ in }
     ) throws {
         let folder = try folder ?? TemporaryFolder()
@@ -53,7 +55,11 @@ final class TestDisk: Sendable {
             configuration,
             clock: EngineClock(monotonic: { clock.now }, wall: { wall.seconds }, bootNumber: { bootNumber }),
             folder: StorageFolder(path: configuration.folder, isShared: isShared), freeSpace: freeSpace,
-            background: { $0() }, onClean: { reports.add($0, $1) })
+            background: { work in
+                if threads?.value == 0 { return false }
+                work()
+                return true
+            }, onClean: { reports.add($0, $1) })
     }
 
     /// Another storage on the same folder, as after a restart or in another process.

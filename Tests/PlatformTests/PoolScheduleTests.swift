@@ -35,6 +35,17 @@ import Testing
         #expect(crew.arrive() == .work)
     }
 
+    @Test func otherThreadsGoOnWhereThereCanBeNoFurtherOneWhichIsCalledAgainLater() {
+        var crew = PoolSchedule(limit: 4, workers: 1)
+        #expect(crew.call(isWaiting: true) == .newThread)
+        #expect(crew.remove() == false, "there is no other")
+        #expect(crew.call(isWaiting: true) == .newThread && crew.arrive() == .work)
+        crew.begin()
+        #expect(crew.call(isWaiting: true) == .newThread)
+        #expect(crew.remove() == true)
+        #expect(crew.call(isWaiting: true) == .newThread && crew.arrive() == .watch)
+    }
+
     @Test func whenNothingIsBegunOneAfterTheOtherWorksUpToTheLimit() {
         var crew = PoolSchedule(limit: 4, workers: 1)
         #expect(crew.call(isWaiting: true) == .newThread && crew.arrive() == .work)

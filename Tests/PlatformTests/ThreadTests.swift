@@ -7,6 +7,13 @@ import Testing
 
 /// Threads of our own, and what wakes them.
 @Suite struct ThreadTests {
+    @Test func processThatMayNotHaveAnOptionalThreadGoesOn() async throws {
+        #expect(!startOptionalThread(stackSize: 1 << 60) { Issue.record("there is no room for it") })
+        let begun = Counter()
+        #expect(startOptionalThread { begun.add() })
+        try await eventually("another one begins") { begun.value == 1 }
+    }
+
     /// As when the process has no free descriptor.
     @Test(arguments: [false, true]) func threadIsWokenAlsoByAnEventWithoutADescriptor(_ hasNone: Bool) async throws {
         let event = hasNone ? WakeEvent(-1) : WakeEvent()

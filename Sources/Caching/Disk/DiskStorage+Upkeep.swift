@@ -108,7 +108,7 @@ extension DiskStorage {
             while let self, !self.watch.isClosing {
                 // A hit does not look where the folder of images is: an index that is opened anew does.
                 if (try? self.folder.check("blobs")) == nil { self.index.closeAll() }
-                if !self.watch.isQuiet { startThread { self.checkIndex() } }
+                if !self.watch.isQuiet { _ = self.background { self.checkIndex() } }
                 try? await Task.sleep(for: .seconds(2))
             }
         }

@@ -81,8 +81,8 @@ public final class DiskStorage: Sendable {
     let spaceMaking = Mutex(())
     /// See ``EvictionPosition``.
     let evictionPosition = Mutex(EvictionPosition())
-    /// Runs work that nobody waits for.
-    let background: @Sendable (@escaping @Sendable () -> Void) -> Void
+    /// Runs work that nobody waits for; `false` when it cannot be done now, and waits for the next occasion.
+    let background: @Sendable (@escaping @Sendable () -> Void) -> Bool
     let onClean: @Sendable ([Evictor.Cleaned], CleaningReport.Reason) -> Void
     /// The space on the disk.
     let freeSpace: @Sendable () -> StorageFolder.Space?
@@ -96,12 +96,12 @@ public final class DiskStorage: Sendable {
     ///   - folder: The folder, if the process uses it already for something else; it must be the configured one.
     ///   - watchesIndex: `true` to check the folder when somebody has changed the index; see ``IndexWatch``.
     ///   - freeSpace: Returns the space on the disk; as the file system says when `nil`.
-    ///   - background: Runs work that nobody waits for, on a thread that may wait for the disk.
+    ///   - background: Runs work that nobody waits for, on a thread that may wait for the disk; `false` when there is none.
     ///   - onClean: Called with entries that were removed for their age or for the size of the cache; must not wait.
     init(
         _ configuration: Configuration, clock: EngineClock, folder: StorageFolder? = nil, watchesIndex: Bool = false,
         freeSpace: (@Sendable () -> StorageFolder.Space?)? = nil,
-        background: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { startThread($0) },
+        background: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = { startOptionalThread($0) },
         onClean: @escaping @Sendable ([Evictor.Cleaned], CleaningReport.Reason) -> Void = { _, _ in }
     ) {
         let folder = folder ?? StorageFolder(path: configuration.folder)
@@ -120,13 +120,17 @@ public final class DiskStorage: Sendable {
             self.beginWatching()
         }
         index.onAdopting.set { [weak self] in self?.startAdoption() }
-        if watchesIndex { index.onDamage.set { [weak self] in if let self { startThread { self.checkIndex() } } } }
+        // Without a thread, the watch looks two seconds later.
+        if watchesIndex {
+            index.onDamage.set { [weak self] in if let self { _ = startOptionalThread { self.checkIndex() } } }
+        }
     }
 
-    /// Adopts the files of the folder on a thread of its own, unless one does.
+    /// Adopts the files of the folder on a thread of its own, unless one does. Without a thread, each is adopted when it is
+    /// asked for.
     private func startAdoption() {
         guard !isAdopting.exchange(true, ordering: .sequentiallyConsistent) else { return }
-        startThread { [self] in
+        let hasThread = startOptionalThread { [self] in
             var isDone = true
             // The index may be lost once more before it is said that nobody adopts.
             repeat {
@@ -134,6 +138,7 @@ public final class DiskStorage: Sendable {
                 isAdopting.store(false, ordering: .sequentiallyConsistent)
             } while isDone && index.isAdopting && !isAdopting.exchange(true, ordering: .sequentiallyConsistent)
         }
+        if !hasThread { isAdopting.store(false, ordering: .sequentiallyConsistent) }
     }
 
     /// Waits until an index that was lost knows every file of the folder again. What cannot be read now stays unknown.
@@ -165,7 +170,9 @@ public final class DiskStorage: Sendable {
                 settings.folder = folder
                 return settings
             })
-        if configuration.bytesLimit > 0, (try? index.exists) == true { background { [self] in evictor.keepLimit() } }
+        if configuration.bytesLimit > 0, (try? index.exists) == true {
+            _ = background { [self] in evictor.keepLimit() }
+        }
     }
 
     private func apply(_ configuration: Configuration) {

@@ -344,9 +344,14 @@ final class StoreJob: Sendable {
         guard purges || collects || rewrites else { return end(.success(commit.stored)) }
         // After the transaction that it shares with other stores, even if the work is done at once.
         queue.submit { [self] in
-            if purges { disk.background { [self] in disk.evictor.purge(sparing: name.rowNumber) } }
-            if collects { disk.background { [disk] in _ = try? LeftoverCollector(disk: disk).run() } }
-            if rewrites { disk.background { [disk] in disk.rewriteLog() } }
+            if purges { _ = disk.background { [self] in disk.evictor.purge(sparing: name.rowNumber) } }
+            // What finds no thread is tried again at the next store.
+            if collects, !disk.background({ [disk] in _ = try? LeftoverCollector(disk: disk).run() }) {
+                disk.hasCollected.store(false, ordering: .relaxed)
+            }
+            if rewrites, !disk.background({ [disk] in disk.rewriteLog() }) {
+                disk.isRewriting.store(false, ordering: .relaxed)
+            }
             end(.success(commit.stored))
         }
     }

@@ -46,7 +46,7 @@ final class GroupCommit<Job: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - staysLeader: `true` when this thread goes on as long as there are jobs. Otherwise another one is started for those
-    ///     that come after `job`.
+    ///     that come after `job`, if there can be one.
     ///   - work: See ``Work``.
     func join(_ job: Job, staysLeader: Bool = true, _ work: @escaping Work) {
         state.withLock { $0.waiting.append(job) }
@@ -55,7 +55,7 @@ final class GroupCommit<Job: Sendable>: Sendable {
             guard let jobs = first() else { return }
             let late = work(jobs, 0)
             let rest = state.withLock { $0.take(limit, after: late) }
-            if !rest.isEmpty { startThread { [self] in lead(rest, work) } }
+            if !rest.isEmpty, !startOptionalThread({ [self] in lead(rest, work) }) { lead(rest, work) }
             return
         }
         let begin = { [self] in if let jobs = first() { lead(jobs, work) } }

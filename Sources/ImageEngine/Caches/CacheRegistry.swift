@@ -88,12 +88,13 @@ public final class CacheRegistry: Sendable {
             while let work = self?.workCount {
                 switch schedule.decide(at: Double(clock.monotonic()) / 1e9, work: work) {
                 case .clean:
-                    // On a thread of its own, because cleaning waits for the disk.
+                    // On a thread of its own, because cleaning waits for the disk. Without one, it waits for its next turn.
                     await withCheckedContinuation { continuation in
-                        startThread { [weak self] in
+                        let hasThread = startOptionalThread { [weak self] in
                             self?.clean()
                             continuation.resume()
                         }
+                        if !hasThread { continuation.resume() }
                     }
                     schedule.cleaned(at: Double(clock.monotonic()) / 1e9)
                 case .wait(let seconds): try? await Task.sleep(for: .seconds(max(seconds, 0.05)))

@@ -112,7 +112,13 @@ public final class CodecPool: Sendable {
         case .start(let number):
             let wake = WakeEvent()
             state.withLock { $0.wakes[number] = wake }
-            startThread { [self] in work(number, wake) }
+            if startOptionalThread({ [self] in work(number, wake) }) { return }
+            let lost = state.withLock { state in
+                state.wakes[number] = nil
+                return state.schedule.giveUp(number)
+            }
+            let reason = "there can be no further thread."
+            for id in lost { finish(id, .failure(.notStarted(path: configuration.executable ?? "", reason: reason))) }
         }
     }
 

@@ -91,6 +91,16 @@ struct CodecSchedule: Sendable {
         return .start(lastNumber)
     }
 
+    /// Gives up a worker that could not be started; the others do its jobs.
+    ///
+    /// - Returns: The jobs that nobody does, for there is no other.
+    mutating func giveUp(_ number: Int) -> [JobID] {
+        workers[number] = nil
+        guard workers.isEmpty else { return [] }
+        defer { waiting = [] }
+        return waiting.map(\.id)
+    }
+
     /// The next step of a worker that has finished its jobs, and the effect on other workers.
     mutating func next(_ number: Int, at now: Int) -> (step: Step, effect: Effect) {
         guard var worker = workers[number] else { return (.end, .none) }

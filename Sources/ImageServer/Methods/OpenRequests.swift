@@ -97,7 +97,7 @@ final class OpenRequests: Sendable {
         Task {
             // The tasks of the requests end a little later than the requests.
             try? await Task.sleep(for: .seconds(1))
-            startThread { AllocatorTrimmer.giveBack() }
+            _ = startOptionalThread { AllocatorTrimmer.giveBack() }
         }
     }
 

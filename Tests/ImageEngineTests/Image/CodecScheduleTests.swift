@@ -47,6 +47,19 @@ import Testing
         #expect(next.step == .run([2]) && next.effect == .start(2))
     }
 
+    @Test func jobsOfAWorkerThatCannotBeStartedAreForTheOthersOrForNobody() {
+        var schedule = schedule()
+        #expect(schedule.submit(Job(id: 1, cost: 1)) == .start(1))
+        #expect(schedule.submit(Job(id: 2, cost: 1)) == .none)
+        #expect(schedule.giveUp(1) == [1, 2])
+        #expect(schedule.waitingCount == 0 && schedule.workerCount == 0)
+        #expect(schedule.submit(Job(id: 3, cost: 1)) == .start(2))
+        #expect(schedule.next(2, at: 0).step == .run([3]))
+        #expect(schedule.submit(Job(id: 4, cost: 1)) == .start(3))
+        #expect(schedule.giveUp(3) == [])
+        #expect(schedule.next(2, at: 1).step == .run([4]))
+    }
+
     @Test func aWorkerWithoutWorkEndsAfterAWhileAndIsForgotten() {
         var schedule = schedule()
         _ = schedule.submit(Job(id: 1, cost: 1))
