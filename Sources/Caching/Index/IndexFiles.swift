@@ -38,16 +38,14 @@ struct IndexFiles: Sendable {
     }
 
     /// The lock that processes share for opening and mending the index, given back with the descriptor; `nil` when it cannot
-    /// be had.
+    /// be had, also where the file system has no locks: then nothing is mended, for others may be at it.
     ///
     /// - Parameter waits: `true` to throw a failure that is worth a wait when another process has it.
     func lock(waits: Bool) throws(SQLiteDatabase.Failure) -> Descriptor? {
         guard let file = try? folder.open(path + ".lock", O_RDWR) else { return nil }
-        if !file.lock(), errno == EWOULDBLOCK {
-            if waits { throw .locked }
-            return nil
-        }
-        return file
+        if file.lock() { return file }
+        if waits, errno == EWOULDBLOCK { throw .locked }
+        return nil
     }
 
     private enum Obstacle { case noFile, otherName }

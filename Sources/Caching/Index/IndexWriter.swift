@@ -283,7 +283,7 @@ final class IndexWriter: IndexReading {
     // MARK: Use and life
 
     /// Up to `limit` entries that were last used after the use numbered `use`, the least recently used first.
-    func leastRecentlyUsed(_ limit: Int, after use: Int64 = .min) throws(Failure) -> [IndexUse] {
+    func leastRecentlyUsed(_ limit: Int, after use: Int64) throws(Failure) -> [IndexUse] {
         try connection.all(.leastRecentlyUsed, limit, use, read: IndexUse.init)
     }
 

@@ -35,7 +35,8 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Se
     /// Changes the settings. Values that they leave no room for go at once, the least recently used first; lives that have
     /// begun keep their length.
     public func configure(_ configuration: Configuration) {
-        // Here, as everywhere below, removed values are released outside the lock.
+        // Here and below, what goes together is released outside the lock, for that takes time; a single value, and what makes
+        // room for one that comes back, within it.
         _ = state.withLock { state -> (LRUList<Key, Store.Entry>, [Value]) in
             state.configuration = configuration
             if !configuration.isWeaklyRetaining { state.evicted = [:] }
