@@ -72,11 +72,13 @@ import Testing
         let other = try TestDisk(folder: disk.folder, clock: disk.clock, small)
         try other.store(hollowPNG(width: 2, count: 1000), "b")
         let lentMeanwhile = try other.lend("b", for: 600)
+        let departures = other.disk.lending.departures
         #expect(try other.disk.inspect(CacheKey("a"))?.leasedUntil == nil)
         rename(table + ".away", table)
         disk.wait(1)
         #expect(try other.disk.inspect(CacheKey("a"))?.leasedUntil != nil)
         #expect(try disk.disk.inspect(CacheKey("b"))?.leasedUntil != nil)
+        #expect(other.disk.lending.departures == departures, "no image has to be looked up again")
         for number in 3...6 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
         #expect(content(path) == picture)
         #expect(content(lentMeanwhile) == hollowPNG(width: 2, count: 1000))

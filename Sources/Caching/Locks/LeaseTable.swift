@@ -123,9 +123,9 @@ final class LeaseTable: Sendable {
     /// `true` when anything may be lent at `moment`.
     func hasLeases(at moment: Int) -> Bool { (0..<Self.places).contains { end(at: $0) > moment } }
 
-    /// Takes over what was lent in another table, where what others have found may have been replaced meanwhile.
+    /// Takes over what was lent in another table, and that files there have stayed only for their leases.
     func take(from other: LeaseTable) {
-        noteDeparture()
+        if other.departures != 0 { noteDeparture() }
         for place in 0..<Self.places where other.end(at: place) > 0 {
             hl_raise(lease(at: place), UInt32(clamping: other.end(at: place)), .max)
             allSizes[place] = other.allSizes[place]
