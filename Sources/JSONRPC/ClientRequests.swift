@@ -1,3 +1,4 @@
+internal import Platform
 internal import Synchronization
 
 /// Sends requests to the client and passes its answers to the waiting callers. Callable from any thread.
@@ -41,24 +42,20 @@ final class ClientRequests: Sendable {
     ) async throws -> Value {
         let serial = lastSerial.add(1, ordering: .relaxed).newValue
         let message = Self.message(serial, method, params)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
-                let waiter = Waiter(
-                    message: message, timeout: timeout,
-                    receive: { response in
-                        continuation.resume(with: Result { try Self.result(of: response, decode) })
-                    },
-                    fail: { continuation.resume(throwing: $0) })
-                guard state.withLock({ $0.table.ask(serial, waiter) }) else {
-                    return waiter.fail(ClientRequestError.ended)
-                }
+        return try await awaitResult { (end: @escaping @Sendable (Result<Value, any Error>) -> Void) in
+            let waiter = Waiter(
+                message: message, timeout: timeout,
+                receive: { response in end(Result { try Self.result(of: response, decode) }) },
+                fail: { end(.failure($0)) })
+            if state.withLock({ $0.table.ask(serial, waiter) }) {
                 sendWaiting()
                 startTimer(serial, timeout)
-                // The task may have been cancelled before this point; its cancellation handler found nothing then.
-                if Task.isCancelled { abandon(serial) }
+            } else {
+                waiter.fail(ClientRequestError.ended)
             }
-        } onCancel: {
-            abandon(serial)
+            return serial
+        } cancel: { [self] in
+            abandon($0)
         }
     }
 

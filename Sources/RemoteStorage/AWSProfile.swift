@@ -36,6 +36,8 @@ struct AWSProfile: Sendable {
     private(set) var endpoint: String?
     /// The reason why there are no credentials, if somebody meant some.
     private(set) var problem: String?
+    /// The file that cannot be read, and may name the region; `nil` when the environment does.
+    private(set) var unreadable: String?
 
     /// Reads the files that the variables name.
     init(_ environment: AWSEnvironment) {
@@ -61,11 +63,14 @@ struct AWSProfile: Sendable {
             } catch {
                 let isMissing = (error as? SystemError)?.isMissing == true
                 if !isMissing || environment[variable] != nil {
-                    problem = "the file of \(variable) (or ~/\(path.suffix(16).drop { $0 != "." })) cannot be read"
+                    unreadable = "the file of \(variable) (or ~/\(path.suffix(16).drop { $0 != "." })) cannot be read"
                 }
             }
         }
-        region = environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"] ?? values["region"]
+        problem = unreadable
+        let ownRegion = environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"]
+        if ownRegion != nil { unreadable = nil }
+        region = ownRegion ?? values["region"]
         endpoint = environment["AWS_ENDPOINT_URL_S3"] ?? environment["AWS_ENDPOINT_URL"] ?? values["endpoint_url"]
         let own = (environment["AWS_ACCESS_KEY_ID"], environment["AWS_SECRET_ACCESS_KEY"])
         switch own {

@@ -31,6 +31,8 @@ struct S3Target: Sendable {
         path = parts.map { "/" + S3Location.encoded($0) }.joined()
         base = (endpoint.isSecure ? "https://" : "http://") + host + path
         self.region = region
+        // A signature for another region would be refused, and nobody told why.
+        if place.region == nil { problem = problem ?? profile.unreadable }
         if let user = url.user, let password = url.password {
             credentials = AWSCredentials(keyID: user, secret: password)
         } else {

@@ -3,6 +3,7 @@ internal import Glibc
 internal import ImageEngine
 internal import ImageServer
 internal import JSONRPC
+internal import Logging
 internal import Platform
 
 /// The recording of a run of the server, or the playback of one, in a folder.
@@ -47,17 +48,21 @@ struct Recording {
     }
 
     private static func tap(_ name: String) throws -> ConnectionTap {
-        let (input, output) = (try file(name + ".input"), try file(name + ".output"))
-        return ConnectionTap(
-            input: { bytes in _ = write(input, bytes.baseAddress, bytes.count) },
-            output: { bytes in _ = write(output, bytes.baseAddress, bytes.count) })
+        ConnectionTap(input: try recorder(name + ".input"), output: try recorder(name + ".output"))
     }
 
-    private static func file(_ path: String) throws -> Int32 {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw StartFailure(description: "\(path) cannot be written: \(String(cString: strerror(errno))).")
+    /// Appends bytes to a new file. What cannot be written is logged.
+    private static func recorder(_ path: String) throws -> @Sendable (UnsafeRawBufferPointer) -> Void {
+        let file: CreatedFile
+        do { file = try CreatedFile(path) } catch {
+            throw StartFailure(description: "\(path) cannot be written: \(String(cString: strerror(error.code))).")
         }
-        return descriptor
+        return { bytes in
+            do { try file.descriptor.write(bytes) } catch {
+                logger.error("a message could not be recorded", metadata: ["reason": "\(error)"])
+            }
+        }
     }
+
+    private static let logger = Logger(label: "halcyon.recording")
 }

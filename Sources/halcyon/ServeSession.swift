@@ -70,8 +70,8 @@ struct ServeSession {
                 server = try MCPServer(manager: assembly.manager, configuration)
             } catch { throw StartFailure(description: error.description) }
             let agent = Connection(
-                input: streams.input, output: streams.output, framing: .lines, handler: server,
-                watching: [(signals, onSignal)], onGone: onGone)
+                input: streams.input, output: streams.output, framing: .lines, limits: assembly.limits,
+                handler: server, tap: assembly.tap, watching: [(signals, onSignal)], onGone: onGone)
             server.use { [weak agent] in
                 startThread { [agent] in Self.end(agent, processExit) }
             }

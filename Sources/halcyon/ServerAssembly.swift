@@ -7,8 +7,10 @@ internal import JSONRPC
 struct ServerAssembly {
     let manager: ImageManager
     let server: ImageServer
-    private let limits: ConnectionLimits
+    let limits: ConnectionLimits
     private let recording: Recording?
+    /// Records the messages; `nil` when nothing is recorded.
+    var tap: ConnectionTap? { recording?.tap }
 
     init(_ settings: ServerSettings) throws {
         // The runtime's library of threads (libdispatch) reads their states there, and traps at any time where it cannot.
@@ -48,7 +50,7 @@ struct ServerAssembly {
     ) -> Connection {
         let server = server
         let connection = Connection(
-            input: input, output: output, framing: framing, limits: limits, handler: server, tap: recording?.tap,
+            input: input, output: output, framing: framing, limits: limits, handler: server, tap: tap,
             watching: watched, onGone: onGone)
         var hooks = ImageServer.Hooks()
         hooks.requestsInFlight = { [weak connection] in connection?.requestsInFlight ?? 0 }

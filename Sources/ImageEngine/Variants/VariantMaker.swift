@@ -147,7 +147,8 @@ struct VariantMaker: Sendable {
         }
     }
 
-    /// Runs work on a loaded original. If its file is removed before the worker opens it, it is loaded again, once.
+    /// Runs work on a loaded original. If it is removed before the worker opens its file, or what was made of it before it is
+    /// read, it is loaded again, once.
     func stepWithOriginal(
         _ loaded: ImageResult, by loading: ImageRequest, _ request: ImageRequest, isSecondTry: Bool = false,
         _ work: @escaping @Sendable (Original) async throws -> ImageResult
@@ -157,11 +158,13 @@ struct VariantMaker: Sendable {
                 loaded, in: loading.cache, loading.options,
                 mark: loaded.cacheType == .none ? engine.lookup.sourceMark(request.resource) : nil, spool: engine.spool)
         }
-        let original = Original.isReady(loaded) ? try prepare() : try await engine.pool.run(prepare)
-        try Task.checkCancellation()
         do {
+            let original = Original.isReady(loaded) ? try prepare() : try await engine.pool.run(prepare)
+            try Task.checkCancellation()
             return .answer(try await work(original))
-        } catch ImageError.storageFailed where loaded.isGone && !isSecondTry {
+        } catch ImageError.storageFailed where loaded.isGone && !isSecondTry,
+            ImageError.notCached where !isSecondTry
+        {
             return try await stepWithOriginal(request, isSecondTry: true, work)
         }
     }

@@ -212,9 +212,13 @@ final class Retrieval: OpenRequest, OrderedRequest {
         return failure.rpcError(of: resource)
     }
 
+    /// The most times that an image is looked for again which was removed before its bytes were read. Processes that keep
+    /// clearing a cache may remove it again.
+    private static let mostRetries = 4
+
     /// The answer with the bytes of the image, which may have to wait for room first, or with its placeholder.
     private func replyWithBytes(
-        to call: Call, _ request: ImageRequest, isMissing: Bool, isLastTry: Bool = false
+        to call: Call, _ request: ImageRequest, isMissing: Bool, retries: Int = 0
     ) async throws -> ImageReply {
         var image = try await manager.image(request, isMissing: isMissing)
         if options.processing.wantsPreview {
@@ -227,16 +231,16 @@ final class Retrieval: OpenRequest, OrderedRequest {
         // Not kept: its bytes would be there while it waits.
         _ = try checkedReply()
         // Once: who waited again would wait for its own room.
-        if !isLastTry {
+        if retries == 0 {
             if !call.hasRoom(for: image.inlineMemory) { image = try await manager.settingBytesAside(of: image) }
             try await call.waitForRoom(for: image.inlineMemory)
         }
         do {
             let loaded = try await manager.loadingBytes(of: image, in: cache, options: options)
             return ImageReply(image: loaded, form: form, showsPreview: options.processing.wantsPreview)
-        } catch ImageError.notCached where !isLastTry {
-            // Another program changed the file, and its entry was removed: the image is loaded again, once.
-            return try await replyWithBytes(to: call, request, isMissing: false, isLastTry: true)
+        } catch ImageError.notCached where retries < Self.mostRetries {
+            // Another process has removed it, or a program its file: the image is looked for again, and loaded.
+            return try await replyWithBytes(to: call, request, isMissing: false, retries: retries + 1)
         }
     }
 }

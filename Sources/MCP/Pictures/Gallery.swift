@@ -156,8 +156,13 @@ struct Gallery: Sendable {
                 param: "uri")
         }
         try await call.waitForRoom(for: Base64.encodedCount(entry.byteCount) + ToolOutcome.overhead)
-        guard let bytes = try? await manager.blocking({ try Files.read(path, followsLinks: false) }) else {
+        let bytes: [UInt8]
+        do { bytes = try await manager.blocking { try Files.read(path, followsLinks: false) } } catch let error
+            as SystemError where error.isMissing
+        {
             throw RPCError.noSuchResource(text, reply.version)
+        } catch {
+            throw ImageError.storage(error, folder: "the cache folder")
         }
         call.respond { writer in
             reply.write(to: &writer, keptFor: 0) { result in

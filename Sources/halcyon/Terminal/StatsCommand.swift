@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import ImageServer
 internal import JSONRPC
+internal import Platform
 internal import Terminal
 
 /// Tells what the servers on a cache folder have done.
@@ -24,7 +25,7 @@ struct StatsCommand: ParsableCommand {
         let root = try server.commandSettings().configuration.cacheDir ?? ""
         var sums = CounterSums()
         var isFirst = true
-        for (process, content) in try CountersFile.living(in: root) {
+        for (process, content) in try Self.living(in: root) {
             guard let document = try? JSONDocument(parsing: content) else { continue }
             sums.add(document.root)
             if all { continue }
@@ -41,6 +42,12 @@ struct StatsCommand: ParsableCommand {
         }
         if all { try show { sums.write(to: &$0) } }
         if sums.count == 0 { complain("No running server uses \(root.forTerminal).") }
+    }
+
+    private static func living(in root: String) throws -> [(process: Int, content: [UInt8])] {
+        do { return try CountersFile.living(in: root) } catch let error as SystemError {
+            throw StartFailure(description: "The servers of \(root.forTerminal) cannot be listed: \(error).")
+        }
     }
 
     /// Prints an object with these members.
