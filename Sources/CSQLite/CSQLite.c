@@ -207,6 +207,18 @@ static void distrust_loss(const struct extra *own) {
     if (own->is_writing && own->is_writable && !is_current(own)) memset(first(own) + second_header, 0, header_size);
 }
 
+/// Unlocks parts of the index. SQLite does not look at the result: what stays locked by an error of the system keeps all
+/// processes out, this one too, until its connections are closed. So it is tried again, for some milliseconds.
+static int unlock(sqlite3_file *file, int from, int count, int flags) {
+    const sqlite3_io_methods *system = extra(file)->system;
+    int code = system->xShmLock(file, from, count, flags);
+    for (int tries = 0; code != SQLITE_OK && tries < 20; tries++) {
+        usleep(500);
+        code = system->xShmLock(file, from, count, flags);
+    }
+    return code;
+}
+
 /// Locks and unlocks parts of the index. Nobody gets one for himself who has seen an index that lost something, be it to
 /// write, to make the index again, to copy pages to the file, or to begin the log anew. What was lost while they were copied
 /// is noted before anybody can take the log for copied.
@@ -214,7 +226,10 @@ static int lock(sqlite3_file *file, int from, int count, int flags) {
     struct extra *own = extra(file);
     // The marks of readers say nothing of what is in the index.
     int is_mark = from > first_mark && count == 1;
-    if (!(flags & SQLITE_SHM_EXCLUSIVE) || is_mark) return own->system->xShmLock(file, from, count, flags);
+    if (!(flags & SQLITE_SHM_EXCLUSIVE) || is_mark) {
+        return flags & SQLITE_SHM_UNLOCK ? unlock(file, from, count, flags)
+                                         : own->system->xShmLock(file, from, count, flags);
+    }
     if (flags & SQLITE_SHM_UNLOCK) {
         if (from != write_lock) {
             restore(own);
@@ -222,13 +237,13 @@ static int lock(sqlite3_file *file, int from, int count, int flags) {
             distrust_loss(own);
             own->is_writing = 0;
         }
-        return own->system->xShmLock(file, from, count, flags);
+        return unlock(file, from, count, flags);
     }
     int code = own->system->xShmLock(file, from, count, flags);
     if (code != SQLITE_OK) return code;
     restore(own);
     if (!is_whole(own)) {
-        own->system->xShmLock(file, from, count, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+        unlock(file, from, count, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
         return SQLITE_IOERR_SHMLOCK;
     }
     // Before the index is mapped, where there was none or a short one: that is made longer under the lock.

@@ -145,7 +145,8 @@ extension DiskStorage {
             }
             // The files go as the next transaction begins, whichever process begins it.
             try index.write { _ in }
-            try folder.removeTrash()
+            // All is removed; what cannot be deleted now is deleted by the upkeep.
+            try? folder.removeTrash()
             return removal
         }
     }

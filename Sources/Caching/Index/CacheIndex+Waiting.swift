@@ -75,6 +75,8 @@ extension CacheIndex {
             return value
         } catch let failure as Failure where failure.isBusy {
             if !wait.isOver { return nil }
+            // Their locks go with the connections.
+            if failure.isProtocol { closeAll() }
             if wait.isTelling { note(isHeld: true, wait.access) }
             throw failure
         }

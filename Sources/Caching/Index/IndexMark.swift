@@ -6,16 +6,22 @@ internal import Platform
 /// SQLite sets owner and mode whenever it opens a file.) The state that was found sound is kept in the file `index.sound`, so
 /// that the next process need not check what nobody has touched; a start of the machine ends it.
 struct IndexMark: Equatable, Sendable {
-    /// The state of one file; zeros for none.
+    /// The state of one file; zeros for none, or for one that cannot be looked at.
     struct File: Equatable, Sendable {
         private(set) var inode: UInt64 = 0
         private(set) var size = 0
         /// The time of the last change, in nanoseconds since 1970.
         private var time = 0
+        /// `false` when it cannot be looked at: then there may be one.
+        private(set) var isKnown = true
 
         init(_ path: String) {
-            guard let stamp = FileStamp(path: path) else { return }
-            (inode, size, time) = (stamp.inode, stamp.size, stamp.modified)
+            do {
+                guard let stamp = try FileStamp.existing(path) else { return }
+                (inode, size, time) = (stamp.inode, stamp.size, stamp.modified)
+            } catch {
+                isKnown = false
+            }
         }
 
         /// Reads ``numbers``.

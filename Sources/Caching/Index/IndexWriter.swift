@@ -124,7 +124,8 @@ final class IndexWriter: IndexReading {
             if hasDeparture { lending.noteDeparture() }
             let after = mark
             seen = (after, version, SQLiteDatabase.LogPosition(of: connection.database) ?? position)
-            let isSeen = isInPlace(after)
+            // Only what is known to be another one: what was committed names the files that would be taken back.
+            let isSeen = isInPlace(after) || !after.index.isKnown
             if !isSeen { undos.reversed().forEach { $0() } }
             undos.removeAll(keepingCapacity: true)
             return isSeen ? value : nil

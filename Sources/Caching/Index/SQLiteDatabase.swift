@@ -36,6 +36,8 @@ final class SQLiteDatabase {
         var isStuck: Bool { lacksLocks || [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_IOERR].contains(kind) }
         /// Another process holds what is needed.
         var isBusy: Bool { [SQLITE_BUSY, SQLITE_PROTOCOL].contains(kind) && !lacksLocks }
+        /// A lock is held that a connection of this process may have left behind, where the system could not unlock.
+        var isProtocol: Bool { kind == SQLITE_PROTOCOL && !lacksLocks }
         static let locked = Failure(code: SQLITE_BUSY, message: "another process has locked it")
         /// The file, or one beside it, could only be opened for reading.
         var isReadOnly: Bool { kind == SQLITE_READONLY }
