@@ -20,8 +20,7 @@ struct AnimatedPNG {
     private(set) var loopCount = 0
     private let file: SourceBytes
     private let canvas: Extent
-    /// The range of the IHDR chunk; ``shared`` holds the chunks that every frame needs.
-    private var header: Range<Int>?
+    /// The chunks that every frame needs, besides the header.
     private var shared: [Range<Int>] = []
 
     /// The animation in a file; nil if it is a still image.
@@ -31,19 +30,23 @@ struct AnimatedPNG {
         var announced: Int?
         var seesPixels = false
         var hidesDefault = false
-        guard file.big32(0) == 0x8950_4E47, let width = file.big32(16), let height = file.big32(20) else { return nil }
+        guard file.big32(0) == 0x8950_4E47, file.big32(8) == 13, file.big32(12) == Chunk.IHDR,
+            let width = file.big32(16), let height = file.big32(20)
+        else { return nil }
         canvas = Extent(width: width, height: height)
         while let length = file.big32(place), let kind = file.big32(place + 4) {
             let end = place + 12 + length
             guard end <= file.count else { throw BMPDecoder.damaged("a part of it ends outside of the file") }
             let body = (place + 8)..<(place + 8 + length)
             switch kind {
-            case Chunk.IHDR: header = place..<end
+            // The first chunk is the header; any other one of that name is none.
+            case Chunk.IHDR: break
             case Chunk.acTL:
+                guard !seesPixels, length == 8 else { break }
                 announced = file.big32(place + 8)
                 loopCount = file.big32(place + 12) ?? 0
             case Chunk.fcTL:
-                guard announced != nil else { break }
+                guard announced != nil, length == 26 else { break }
                 frames.append(try control(place + 8))
             case Chunk.IDAT:
                 guard announced != nil else { return nil }
@@ -116,11 +119,9 @@ struct AnimatedPNG {
 
     /// The frame's own pixels as RGBA, decoded from a still PNG that is assembled from its chunks.
     private func decoded(_ frame: Frame) throws(RenderFailure) -> [UInt8] {
-        guard let header else { throw BMPDecoder.damaged("it has no header") }
         var still: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-        var facts = Array(file.bytes[(header.lowerBound + 8)..<(header.upperBound - 4)])
-        facts.replaceSubrange(0..<8, with: Chunk.big32(frame.width) + Chunk.big32(frame.height))
-        Chunk.append(Chunk.IHDR, facts, to: &still)
+        let size = Chunk.big32(frame.width) + Chunk.big32(frame.height)
+        Chunk.append(Chunk.IHDR, size + file.bytes[24..<29], to: &still)
         for chunk in shared { still += file.bytes[chunk] }
         for part in frame.parts { Chunk.append(Chunk.IDAT, Array(file.bytes[part]), to: &still) }
         Chunk.append(Chunk.IEND, [], to: &still)

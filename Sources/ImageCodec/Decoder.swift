@@ -107,7 +107,7 @@ final class Decoder {
         pageCount = animation?.frames.count ?? (format.pictures == .one ? 1 : max(1, header.pages - hiddenPages))
         frameCount = format.pictures == .frames ? pageCount : 1
         pictureCount = max(pageCount, sequenceCount)
-        loopCount = animation?.loopCount ?? header.loopCount
+        loopCount = FrameTiming.plays(animation?.loopCount ?? header.loopCount)
         let storedDelays = animation?.frames.map(\.delay) ?? header.delays
         delays =
             frameCount > 1

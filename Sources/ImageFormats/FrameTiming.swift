@@ -10,6 +10,9 @@ public struct FrameTiming: Equatable, Sendable {
     /// The most frames whose delays are kept: an entry remembers them beside its image.
     static let mostFrames = 2_000
 
+    /// The number of times that an animation is played, of the one in its file: no more than the formats that are written hold.
+    package static func plays(_ count: Int) -> Int { min(count, 65_535) }
+
     package init(delays: [Int] = [], loopCount: Int) {
         self.delays = delays
         self.loopCount = loopCount

@@ -66,7 +66,7 @@ struct GIFInspector<Bytes: ByteSource>: ContainerInspector {
             bytes.byte(at: place + 14) == 3, bytes.byte(at: place + 15) & 7 == 1
         else { return nil }
         let repeats = bytes.little16(at: place + 16)
-        return repeats == 0 ? 0 : repeats + 1
+        return repeats == 0 ? 0 : FrameTiming.plays(repeats + 1)
     }
 
     private func tableSize(_ flags: UInt8) -> Int {

@@ -27,7 +27,7 @@ struct PNGInspector<Bytes: ByteSource>: ContainerInspector {
             case "acTL" where !hasData && length == 8:
                 announced = bytes.big32(at: place + 8)
                 found.frameCount = (1..<1 << 31).contains(announced) ? announced : 1
-                timing = FrameTiming(loopCount: bytes.big32(at: place + 12))
+                timing = FrameTiming(loopCount: FrameTiming.plays(bytes.big32(at: place + 12)))
             case "fcTL" where length == 26:
                 controls += 1
                 // A fraction of a second, whose denominator of 0 means 100.

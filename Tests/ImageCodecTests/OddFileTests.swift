@@ -105,6 +105,48 @@ import Testing
         }
     }
 
+    @Test(
+        "An animation that is played more often than 65,535 times is played so often",
+        arguments: [1 << 16, 1 << 31, .max] as [UInt32])
+    func manyPlays(_ said: UInt32) async throws {
+        let bench = try await CodecBench()
+        let bytes = try Fixtures.bytes("png-animated.png")
+        let parts = PNGChunk.all(of: bytes).flatMap { part in
+            part.name == "acTL"
+                ? Array(part.bytes[..<12]) + big32(said) + zeros(4) : part.bytes
+        }
+        let file = try bench.file(Array(bytes[..<8]) + parts)
+        for format in [EncodedFormat.png, .gif, .webp] {
+            let made = try await bench.make(file, "png", [.blackWhite], rule: .format(format, Encoding()))
+            #expect(try made.outcome.image.loopCount == 65_535, "\(format)")
+            let timing = try made.bytes.withUnsafeBytes { try ImageHeader($0) }.timing
+            #expect(timing?.loopCount == 65_535, "\(format)")
+        }
+        // A GIF tells the repetitions, one fewer.
+        var gif = try await bench.make(file, "png", rule: .format(.gif, Encoding())).bytes
+        let place = try #require((0..<gif.count - 11).first { Array(gif[$0..<($0 + 11)]) == ascii("NETSCAPE2.0") })
+        gif.replaceSubrange((place + 13)..<(place + 15), with: [255, 255])
+        for format in [EncodedFormat.gif, .webp] {
+            let made = try await bench.make(
+                try bench.file(gif), "gif", [.blackWhite], rule: .format(format, Encoding()))
+            #expect(try made.outcome.image.loopCount == 65_535, "\(format)")
+        }
+    }
+
+    @Test("The header of an animated PNG is its first one, whatever is called so behind it")
+    func headers() async throws {
+        let bench = try await CodecBench()
+        let bytes = try Fixtures.bytes("png-animated.png")
+        let parts = PNGChunk.all(of: bytes)
+        let data = try #require(parts.firstIndex { $0.name == "IDAT" })
+        for length in [0, 7, 13] {
+            let second = big32(UInt32(length)) + ascii("IHDR") + zeros(length + 4)
+            var file = Array(bytes[..<8]) + parts[...data].flatMap(\.bytes)
+            file += second + parts[(data + 1)...].flatMap(\.bytes)
+            #expect(try await shown(bench, file, "png") == (try await bench.pixels("png-animated.png")), "\(length)")
+        }
+    }
+
     @Test("The one frame of an animated PNG with a default image is shown, as in browsers")
     func oneFrame() async throws {
         let bench = try await CodecBench()

@@ -21,6 +21,20 @@ import Testing
         #expect(try header(animatedGIF(Array(repeating: 5, count: 2001), loops: 0)).timing == nil)
     }
 
+    @Test("An animation is played as often as 16 bits say, or for ever, whatever its file says")
+    func mostPlays() throws {
+        #expect(try header(animatedGIF([5, 5], loops: 65_535)).timing?.loopCount == 65_535)
+        let bytes = try Fixtures.bytes("png-animated.png")
+        let place = try #require((0..<bytes.count - 4).first { Array(bytes[$0..<($0 + 4)]) == Array("acTL".utf8) })
+        for (said, known): (UInt32, Int) in [
+            (0, 0), (65_535, 65_535), (65_536, 65_535), (1 << 31, 65_535), (.max, 65_535),
+        ] {
+            var file = bytes
+            file.replaceSubrange((place + 8)..<(place + 12), with: big32(said))
+            #expect(try header(file).timing?.loopCount == known, "\(said)")
+        }
+    }
+
     @Test func theNoteIsReadAsItWasWritten() throws {
         for (delays, line) in [
             ([100, 100, 100, 40], "7 100x3,40"), ([12], "7 12"), ([1, 2, 2, 1], "7 1,2x2,1"),
