@@ -1,6 +1,7 @@
 #include "JXL.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /// The Butteraugli distance of libjxl for a quality, as in its own programs: 90 is 1.0, visually lossless.
 static float distance_of(int quality) {
@@ -79,6 +80,17 @@ static int add_picture(JxlEncoder *encoder, VipsImage *image, const hv_encoding 
     return 0;
 }
 
+/// `true` when there is the memory that libjxl takes: it ends the process where it is refused. That is a megabyte for each square
+/// of 256 pixels, however few the picture has of it, and some bytes for each pixel (measured with version 0.7).
+static int has_room(VipsImage *image) {
+    size_t squares = (size_t)((image->Xsize + 255) / 256) * (size_t)((image->Ysize + 255) / 256);
+    size_t count = (squares << 20) + VIPS_IMAGE_N_PELS(image) * (image->Bands % 2 == 0 ? 76 : 58);
+    void *room = mmap(NULL, count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED) return 0;
+    munmap(room, count);
+    return 1;
+}
+
 /// The bytes of the file, to be freed with `g_free`.
 static uint8_t *read_output(JxlEncoder *encoder, size_t *count) {
     size_t size = 64 << 10, used = 0;
@@ -107,7 +119,9 @@ void *hv_encode_jxl(VipsImage *image, const hv_encoding *how, size_t *count) {
     JxlEncoder *encoder = hv_libjxl.JxlEncoderCreate && is_plain ? hv_libjxl.JxlEncoderCreate(NULL) : NULL;
     VipsImage *ready = encoder ? hv_materialise(image) : NULL;
     uint8_t *bytes = NULL;
-    if (ready && !describe(encoder, ready, how) && !add_metadata(encoder, ready) && !add_picture(encoder, ready, how))
+    if (ready && !has_room(ready))
+        vips_error("jxl", "%s", "out of memory");
+    else if (ready && !describe(encoder, ready, how) && !add_metadata(encoder, ready) && !add_picture(encoder, ready, how))
         bytes = read_output(encoder, count);
     if (ready) g_object_unref(ready);
     if (encoder) hv_libjxl.JxlEncoderDestroy(encoder);

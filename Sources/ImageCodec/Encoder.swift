@@ -57,6 +57,7 @@ struct Encoder {
                 "It is an animation of \(count) frames, and \(format.rawValue) is written with one here: ask for webp, gif or png, or for one frame (onlyLoadFirstFrame or frame)."
             )
         }
+        try format.check(frames[0].extent)
         let kept = format.isAnimated ? frames : Array(frames.prefix(1))
         var ready: [CodecImage] = []
         for frame in kept { ready.append(try prepared(frame, format, encoding, isOpaque: isOpaque)) }
@@ -212,7 +213,6 @@ struct Encoder {
                 frame.samples(), width: frame.width, height: frame.height, hasAlpha: frame.hasAlpha)
         case .ico:
             let frame = frames[0]
-            try ICOEncoder.checkSize(frame.extent)
             let png = try frame.withAlpha().encoded(hv_png, how)
             return ICOEncoder.encode(png: png, size: frame.extent)
         default: break
@@ -250,12 +250,8 @@ extension Encoder {
         guard format == .png, frame.depth == 8, frame.bands >= 3 else {
             let bytes = try frame.encoded(library, how)
             // libheif writes a file without a picture, and no error, where its encoder refuses the size: x265 one with a side
-            // below 32 and another above some 4,200 pixels, because of the levels of HEVC. And libvips reads no longer side
-            // than 16,384 of what libheif has written.
-            if library == hv_heif,
-                max(frame.width, frame.height) > 0x4000
-                    || (try? bytes.withUnsafeBytes { try ImageProbe(whole: $0) }) == nil
-            {
+            // below 32 and another above some 4,200 pixels, because of the levels of HEVC.
+            if library == hv_heif, (try? bytes.withUnsafeBytes { try ImageProbe(whole: $0) }) == nil {
                 throw RenderFailure(
                     .processingFailed,
                     "\(format.rawValue) cannot be written with \(frame.width) × \(frame.height) pixels here; ask for another format, webp or png for example, or resize it."
@@ -289,6 +285,30 @@ extension EncodedFormat {
         case .webp: encoding.lossless
         case .jpeg, .gif, .avif, .heic, .jxl, .bmp, .ico: false
         }
+    }
+
+    /// The longest side that is written, in pixels; nil where it is that of every picture.
+    private var longestSide: Int? {
+        switch self {
+        case .ico: 256
+        case .webp: 16_383
+        // libvips reads no longer side of what libheif has written.
+        case .avif, .heic: 16_384
+        case .jpeg: 65_500
+        case .gif: 65_535
+        // Level 5 of the codestream (ISO/IEC 18181-1, annex M).
+        case .jxl: 1 << 18
+        case .png, .tiff, .bmp: nil
+        }
+    }
+
+    /// Throws if a file of the format cannot hold a picture of that size.
+    func check(_ size: Extent) throws(RenderFailure) {
+        guard let most = longestSide, max(size.width, size.height) > most else { return }
+        throw RenderFailure(
+            .processingFailed,
+            "\(rawValue) is written with at most \(most) × \(most) pixels here, and the picture has \(size.width) × \(size.height); ask for another format, png for example, or resize it, with downsample for example."
+        )
     }
 
     /// The metadata that the encoder writes of those that are chosen.

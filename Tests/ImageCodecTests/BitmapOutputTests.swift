@@ -29,6 +29,24 @@ import Testing
         }
     }
 
+    @Test(
+        "A format that cannot hold so long a side is refused with what it holds, and the worker goes on",
+        arguments: [
+            (.jxl, 262_144), (.jpeg, 65_500), (.gif, 65_535), (.webp, 16_383), (.avif, 16_384), (.heic, 16_384),
+            (.ico, 256),
+        ] as [(EncodedFormat, Int)])
+    func longSides(_ format: EncodedFormat, _ most: Int) async throws {
+        let bench = try await CodecBench()
+        let words = "\(format.rawValue) is written with at most \(most) × \(most) pixels here"
+        for (width, height) in [(most + 1, 1), (1, most + 1)] {
+            let source = try bench.file(Drawn.bitmap(width, height) { _, _ in [9, 9, 9, 255] })
+            let failure = try await bench.make(source, "bmp", rule: .format(format, Encoding())).outcome.failure
+            #expect(failure?.kind == .processingFailed, "\(width) × \(height)")
+            let reason = try #require(failure?.reason)
+            #expect(reason.contains(words) && reason.contains("\(width) × \(height)"), "\(reason)")
+        }
+    }
+
     @Test("A BMP on a background is opaque")
     func background() async throws {
         let bench = try await CodecBench()

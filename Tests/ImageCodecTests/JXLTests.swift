@@ -5,6 +5,17 @@ import Testing
 
 /// JPEG XL in and out of the worker.
 @Suite struct JXLTests {
+    @Test("A picture whose JPEG XL takes more memory than a worker has is refused, and the worker goes on")
+    func memory() async throws {
+        let bench = try await CodecBench()
+        let source = Fixtures.folder + "/png-1x1.png"
+        for (side, kind) in [(6000.0, RenderFailure.Kind.outOfMemory), (600, nil)] as [(Double, RenderFailure.Kind?)] {
+            let step = ImageProcessor.resize(try Resize(width: side, height: side, mode: .none, upscale: true))
+            let made = try await bench.make(source, "png", [step], rule: .format(.jxl, Encoding()))
+            #expect(made.outcome.failure?.kind == kind, "\(side)")
+        }
+    }
+
     private func bytes(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
 
     /// What a PNG holds from its samples on; a resolution is rounded this way or that.
