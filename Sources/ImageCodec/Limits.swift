@@ -1,6 +1,9 @@
 internal import ImageRecipes
 
 extension RenderLimits {
+    /// The longest side of an image of libvips, which gives it one of a single pixel otherwise.
+    private static var longestSide: Int { 10_000_000 }
+
     /// Checks the size of an image before anything is allocated for it.
     ///
     /// - Throws: A failure that names the limit, its value and the requested size.
@@ -10,6 +13,11 @@ extension RenderLimits {
             throw RenderFailure(
                 .limit("maxPixels"),
                 "The picture has \(width) × \(height) pixels, more than the \(maxPixels) that maxPixels allows.")
+        }
+        guard max(width, height) <= Self.longestSide else {
+            throw RenderFailure(
+                .unsupported,
+                "The picture has \(width) × \(height) pixels; a side has at most \(Self.longestSide) here.")
         }
         guard frames > 1 else { return }
         guard frames <= maxFrames else {

@@ -91,6 +91,16 @@ import Testing
         #expect(pixels.width == Int(size[0]) + Int(size[1]) << 8 && pixels.height == Int(size[2]) + Int(size[3]) << 8)
     }
 
+    @Test("A bitmap with a side that the library cannot have is refused, and not shown with a side of one pixel")
+    func longSides() async throws {
+        let bench = try await CodecBench()
+        for (width, height) in [(10_000_001, 1), (1, 10_000_001)] {
+            let bytes = bitmap(information(width, height, compression: 1, size: 2), colours, [0, 1])
+            let failure = try await bench.make(try bench.file(bytes), "bmp", rule: .nothing).outcome.failure
+            #expect(failure?.kind == .unsupported && failure?.reason.contains("\(width) × \(height)") == true)
+        }
+    }
+
     /// The chunk that tells a number of frames, with a checksum that decoders do not look at.
     private func announcing(_ frames: UInt32) -> [UInt8] { big32(8) + ascii("acTL") + big32(frames) + zeros(8) }
 
