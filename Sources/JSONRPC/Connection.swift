@@ -35,6 +35,7 @@ public final class Connection: Sendable {
     /// connection cuts none off.
     private let mayNotify = Mutex(true)
     let tap: ConnectionTap?
+    let onFailure: @Sendable (String) -> Void
     private let input: Int32
     private let framing: MessageFraming?
     private let handler: any RequestHandler
@@ -43,11 +44,13 @@ public final class Connection: Sendable {
     /// A connection that takes ownership of `output`.
     ///
     /// - Parameters:
-    ///   - input: A pipe, socket, terminal or file; read with plain blocking `read`.
+    ///   - input: A pipe, socket, terminal or file; read with plain `read`, which may block.
     ///   - framing: The separation of messages; detected from the first bytes when `nil`.
     ///   - tap: Receives a copy of every byte that is read or written.
     ///   - watched: Descriptors that call back once, from another thread, when they become readable.
     ///   - pause: The clock for the timeouts of requests to the client: waits the given number of seconds.
+    ///   - onFailure: Called, from a thread of the connection, with a sentence for the log when the input cannot be read or the
+    ///     output not be written, and the client is not known to be gone.
     ///   - onGone: Called once, from a thread of the connection, when the client can no longer be written to; running
     ///     work has been cancelled by then.
     public init(
@@ -55,7 +58,7 @@ public final class Connection: Sendable {
         handler: any RequestHandler, tap: ConnectionTap? = nil,
         watching watched: [(descriptor: Int32, handler: @Sendable (Connection) -> Void)] = [],
         pause: @escaping @Sendable (Double) async throws -> Void = { try await Task.sleep(for: .seconds($0)) },
-        onGone: @escaping @Sendable () -> Void
+        onFailure: @escaping @Sendable (String) -> Void = { _ in }, onGone: @escaping @Sendable () -> Void
     ) {
         let wake = WakeEvent()
         let reference = WeakConnection()
@@ -65,6 +68,7 @@ public final class Connection: Sendable {
         self.limits = limits
         self.handler = handler
         self.tap = tap
+        self.onFailure = onFailure
         self.watched = watched
         writer = MessageWriter(
             descriptor: output, lowWater: limits.outputBytes / 2, tap: tap,
@@ -74,6 +78,7 @@ public final class Connection: Sendable {
                 // In a task of its own, because the thread that drains may hold locks.
                 Task { reference.connection?.clientRequests.sendWaiting() }
             },
+            onFailure: onFailure,
             onGone: {
                 reference.connection?.abandon()
                 onGone()
@@ -87,8 +92,8 @@ public final class Connection: Sendable {
     /// Reads until the input ends, the client asks to exit, or the stream becomes unreadable; then waits until all
     /// received requests are answered.
     ///
-    /// - Returns: The exit code: 0 after the end of input, 1 when the client could no longer be written to, 2 when the
-    ///   stream became unreadable, or the code that `exit` requested.
+    /// - Returns: The exit code: 0 after the end of input, 1 when the input could not be read or the client no longer be written
+    ///   to, 2 when the stream made no sense any more, or the code that `exit` requested.
     public func run() -> Int32 {
         writer.start(watching: watched.map { watch in (watch.descriptor, { watch.handler(self) }) })
         if let framing { writer.setFraming(framing) }

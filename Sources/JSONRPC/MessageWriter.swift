@@ -24,9 +24,13 @@ final class MessageWriter: Sendable {
         var isWriting = false
         /// `true` when the last write could not write everything.
         var isFull = false
+        /// `true` when the system was short of memory for the last write.
+        var isShort = false
         var isCorked = false
         var isGone = false
         var isAnnounced = false
+        /// Why nothing more can be written, as a sentence, unless the client is gone; `nil` also once it has been told.
+        var failure: String?
         var isFinished = false
         var unsent: Int { current.count - offset + beingWritten + queuedBytes + pending.count }
 
@@ -83,6 +87,7 @@ final class MessageWriter: Sendable {
     private let output: OutputDescriptor
     private let wake = WakeEvent()
     private let state = Mutex(State())
+    private let onFailure: @Sendable (String) -> Void
     private let onGone: @Sendable () -> Void
     private let onDrain: @Sendable () -> Void
     private let lowWater: Int
@@ -92,14 +97,16 @@ final class MessageWriter: Sendable {
     /// - Parameters:
     ///   - tap: Receives a copy of the bytes that are written.
     ///   - lowWater: The number of unsent bytes at which `onDrain` is called, each time they fall to it.
+    ///   - onFailure: Called, before `onGone`, with a sentence for the log when it is not the client that is gone.
     ///   - onGone: Called once, from the writer's own thread, when the client can no longer be written to.
     init(
         descriptor: Int32, lowWater: Int, tap: ConnectionTap? = nil, onDrain: @escaping @Sendable () -> Void,
-        onGone: @escaping @Sendable () -> Void
+        onFailure: @escaping @Sendable (String) -> Void = { _ in }, onGone: @escaping @Sendable () -> Void
     ) {
         output = OutputDescriptor(descriptor, tap: tap)
         self.lowWater = lowWater
         self.onDrain = onDrain
+        self.onFailure = onFailure
         self.onGone = onGone
     }
 
@@ -155,10 +162,12 @@ final class MessageWriter: Sendable {
         flush()
         let end = monotonicNanoseconds() + deadline
         while state.withLock({ $0.unsent > 0 && !$0.isGone }), monotonicNanoseconds() < end {
-            var place = pollfd(fd: output.descriptor, events: Int16(POLLOUT), revents: 0)
+            let events = state.withLock { $0.isShort } ? 0 : Int16(POLLOUT)
+            var place = pollfd(fd: output.descriptor, events: events, revents: 0)
             poll(&place, 1, 10)
             flush()
         }
+        tellFailure()
     }
 
     /// Ends the writer's thread; later messages are written only as far as they fit at once.
@@ -180,7 +189,9 @@ final class MessageWriter: Sendable {
         var writableEvents = 0
         places += watched.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         while true {
-            let isBehind = state.withLock { $0.unsent > 0 && !$0.isWriting }
+            let (isBehind, isShort) = state.withLock { ($0.unsent > 0 && !$0.isWriting, $0.isShort) }
+            // The descriptor is writable all the same.
+            if isShort { poll(nil, 0, 10) }
             places[1].events = isBehind ? Int16(POLLOUT) : 0
             guard wake.poll(&places) >= 0 else { continue }
             if state.withLock({ $0.isFinished }) { return }
@@ -205,8 +216,9 @@ final class MessageWriter: Sendable {
     }
 
     /// Marks the client as gone. The calling thread may hold locks, so only the writer's own thread calls `onGone`.
-    private func markGone() {
+    private func markGone(because failure: String? = nil) {
         state.withLock { state in
+            if !state.isGone { state.failure = failure }
             state.isGone = true
             state.pending = []
             (state.queue, state.queuedBytes) = ([], 0)
@@ -224,7 +236,17 @@ final class MessageWriter: Sendable {
         }
         guard isNew else { return }
         place.fd = -1
+        tellFailure()
         onGone()
+    }
+
+    /// Tells the failure that nobody has been told of yet. The calling thread holds no locks.
+    private func tellFailure() {
+        let failure = state.withLock { state in
+            defer { state.failure = nil }
+            return state.failure
+        }
+        if let failure { onFailure(failure) }
     }
 
     // MARK: Writing
@@ -257,14 +279,18 @@ final class MessageWriter: Sendable {
             guard let next else { return }
             if let part = next.part {
                 // What cannot be read any more cannot be answered any more.
-                guard let piece = try? part.bytes() else { return markGone() }
-                bytes = piece
+                do { bytes = try part.bytes() } catch {
+                    let reason = String(cString: strerror((error as? SystemError)?.code ?? EIO))
+                    return markGone(because: "An answer that was put aside cannot be read back: \(reason).")
+                }
             }
             let count = bytes.count - next.start
             switch write(&bytes, from: next.start) {
             case .wrote: written += count
-            case .wouldBlock: return wake.signal()
+            case .wouldBlock, .isShort: return wake.signal()
             case .gone: return markGone()
+            case .failed(let code):
+                return markGone(because: "Standard output cannot be written: \(String(cString: strerror(code))).")
             }
         }
         wake.signal()
@@ -275,9 +301,10 @@ final class MessageWriter: Sendable {
         var offset = start
         var outcome = OutputDescriptor.Outcome.wrote(0)
         bytes.withUnsafeBytes { bytes in
-            while offset < bytes.count, outcome != .wouldBlock, outcome != .gone {
+            while offset < bytes.count {
                 outcome = output.write(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
-                if case .wrote(let count) = outcome { offset += count }
+                guard case .wrote(let count) = outcome else { break }
+                offset += count
             }
         }
         if offset == bytes.count {
@@ -291,6 +318,7 @@ final class MessageWriter: Sendable {
             state.isWriting = false
             state.beingWritten = 0
             state.isFull = outcome == .wouldBlock
+            state.isShort = outcome == .isShort
             swap(&state.current, &bytes)
             state.offset = offset
             return before > lowWater && state.unsent <= lowWater

@@ -53,6 +53,10 @@ struct ServeSession {
             connection.stop()
             processExit.end(code: 128 + number)
         }
+        let onFailure: @Sendable (String) -> Void = {
+            logger.error("\($0)")
+            processExit.hasFailed.store(true, ordering: .relaxed)
+        }
         let onGone: @Sendable () -> Void = {
             logger.debug("the client is gone")
             processExit.end(code: 1)
@@ -63,7 +67,7 @@ struct ServeSession {
             connection = assembly.connection(
                 input: streams.input, output: streams.output, framing: settings.configuration.framing,
                 watching: [(signals, onSignal)], watchProcess: { process in watch(process, processExit) },
-                onGone: onGone)
+                onFailure: onFailure, onGone: onGone)
         case .tools(let configuration):
             let server: MCPServer
             do {
@@ -71,7 +75,8 @@ struct ServeSession {
             } catch { throw StartFailure(description: error.description) }
             let agent = Connection(
                 input: streams.input, output: streams.output, framing: .lines, limits: assembly.limits,
-                handler: server, tap: assembly.tap, watching: [(signals, onSignal)], onGone: onGone)
+                handler: server, tap: assembly.tap, watching: [(signals, onSignal)], onFailure: onFailure,
+                onGone: onGone)
             server.use { [weak agent] in
                 startThread { [agent] in Self.end(agent, processExit) }
             }
@@ -92,7 +97,7 @@ struct ServeSession {
         usleep(400_000)
         for call in connection?.openCalls ?? [] { call.abandon() }
         usleep(200_000)
-        processExit.end(code: 0)
+        processExit.end(code: processExit.hasFailed.load(ordering: .relaxed) ? 1 : 0)
     }
 
     /// Blocks the signals that end the process, and returns a descriptor that they are read from instead.
@@ -133,6 +138,8 @@ private final class ProcessExit: Sendable {
         (self.manager, self.metrics, self.counters) = (manager, metrics, counters)
     }
 
+    /// `true` when the input could not be read, or the output not be written.
+    let hasFailed = Atomic(false)
     /// Marks the end of the process as begun: its exit code no longer changes, even when the input ends.
     func begin() { hasBegun.store(true, ordering: .sequentiallyConsistent) }
 

@@ -42,16 +42,18 @@ struct ServerAssembly {
     /// - Parameters:
     ///   - watched: Descriptors that call back once when they become readable.
     ///   - watchProcess: Asks the process to end when the client's process has ended.
+    ///   - onFailure: Called with a sentence when the input cannot be read, or the output not be written.
     ///   - onGone: Called once when the client can no longer be written to.
     func connection(
         input: Int32, output: Int32, framing: MessageFraming?,
         watching watched: [(descriptor: Int32, handler: @Sendable (Connection) -> Void)] = [],
-        watchProcess: @escaping @Sendable (Int32) -> Void = { _ in }, onGone: @escaping @Sendable () -> Void = {}
+        watchProcess: @escaping @Sendable (Int32) -> Void = { _ in },
+        onFailure: @escaping @Sendable (String) -> Void = { _ in }, onGone: @escaping @Sendable () -> Void = {}
     ) -> Connection {
         let server = server
         let connection = Connection(
             input: input, output: output, framing: framing, limits: limits, handler: server, tap: tap,
-            watching: watched, onGone: onGone)
+            watching: watched, onFailure: onFailure, onGone: onGone)
         var hooks = ImageServer.Hooks()
         hooks.requestsInFlight = { [weak connection] in connection?.requestsInFlight ?? 0 }
         hooks.openCalls = { [weak connection] in connection?.openCalls ?? [] }

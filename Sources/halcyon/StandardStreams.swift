@@ -68,6 +68,12 @@ func printToStdout(_ bytes: [UInt8]) throws {
         while !rest.isEmpty {
             let count = write(1, rest.baseAddress, rest.count)
             if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN {
+                // Whoever shares it has set O_NONBLOCK.
+                var place = pollfd(fd: 1, events: Int16(POLLOUT), revents: 0)
+                poll(&place, 1, -1)
+                continue
+            }
             if count < 0, errno == EPIPE { throw Ending.failed }
             guard count > 0 else {
                 throw StartFailure(

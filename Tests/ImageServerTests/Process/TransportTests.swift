@@ -81,6 +81,31 @@ struct TransportTests {
         close(near)
     }
 
+    @Test func outputThatCannotBeWrittenIsSaid() throws {
+        let run = try Command.shell("echo '\(Self.ping)' | \"$HALCYON\" serve --cache-dir \(folder) > /dev/full")
+        #expect(run.status == 1)
+        #expect(run.errors.contains("Standard output cannot be written: No space left on device"))
+    }
+
+    /// Such a pipe cannot be opened again, and what is shared with its other users must stay as they set it. The client reads
+    /// none of the answers.
+    @Test(.enabled(if: getuid() == 0, "only root starts a process of another user"))
+    func unreadPipeOfAnotherUserDoesNotHoldUpReading() throws {
+        let script = """
+            import os, subprocess
+            words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", os.environ["HALCYON"], "serve",
+                     "--cache-dir", "/nowhere/cache"]
+            server = subprocess.Popen(words, stdin=-1, stdout=-1)
+            for _ in range(20): server.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}\\n')
+            server.stdin.write(b'{"jsonrpc":"2.0","method":"exit"}\\n')
+            server.stdin.flush()
+            try: print(server.wait(20))
+            finally: server.kill()
+            """
+        let run = try Command.shell("python3 -c '\(script.replacing("'", with: "'\\''"))'")
+        #expect(run.text == "1", "\(run.errors)")
+    }
+
     @Test func serverWorksWithoutStderr() throws {
         let server = try ServerProcess(cache: folder, ["--log-level", "trace"], errors: .closed)
         #expect(try server.call(1, "ping") == JSON(Self.pong))
