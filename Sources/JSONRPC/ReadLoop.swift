@@ -11,6 +11,8 @@ struct ReadLoop {
     private var burst: UInt64 = 0
     private var exitCode: Int32?
     private var isWide = false
+    /// `true` once a read has said that there is nothing now: whoever shares the input has set `O_NONBLOCK`.
+    private var mustPoll = false
     /// The number of bytes in one read, half of a pipe's initial capacity, above which the pipe is enlarged: the client
     /// may be waiting to write more.
     private static let wideningThreshold = 1 << 15
@@ -38,7 +40,7 @@ struct ReadLoop {
             if code != 0 || exitCode != nil { break }
             if connection.isStopping { waitForProcessEnd() }
             if !waitForInput(input) { continue }
-            hasEnded = !readMore(from: input)
+            hasEnded = !readMore(from: input, code: &code)
         }
         if exitCode == nil {
             if let event = reader.finish() { handle(event, code: &code, atEnd: true) }
@@ -54,15 +56,29 @@ struct ReadLoop {
         return code
     }
 
-    /// Reads the available bytes; `false` at the end of input.
-    private mutating func readMore(from input: Int32) -> Bool {
+    /// Reads the available bytes; `false` at the end of input, and when nothing more can be read.
+    private mutating func readMore(from input: Int32, code: inout Int32) -> Bool {
         let tap = connection.tap
+        var error: Int32 = 0
         let count = reader.fill { space in
             while true {
                 let count = read(input, space.baseAddress, space.count)
                 if count > 0 { tap?.input(UnsafeRawBufferPointer(rebasing: space[..<count])) }
-                if count >= 0 || errno != EINTR { return count }
+                error = count < 0 ? errno : 0
+                if error != EINTR { return count }
             }
+        }
+        switch error {
+        case 0: break
+        case EAGAIN:
+            mustPoll = true
+            return true
+        // The client is gone, with all that it had sent.
+        case ECONNRESET: return false
+        default:
+            connection.onFailure("Standard input cannot be read: \(String(cString: strerror(error))).")
+            code = 1
+            return false
         }
         burst += 1
         if count >= Self.wideningThreshold, !isWide {
@@ -85,7 +101,7 @@ struct ReadLoop {
             return (!shared.held.isEmpty, mayRead)
         }
         if hasQueued, connection.mayStart { return false }
-        guard hasQueued || !mayRead else { return true }
+        guard hasQueued || !mayRead || mustPoll else { return true }
         var places = [
             connection.wake.place, pollfd(fd: mayRead ? input : -1, events: Int16(POLLIN), revents: 0),
         ]

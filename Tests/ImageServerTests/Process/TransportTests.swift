@@ -81,6 +81,35 @@ struct TransportTests {
         close(near)
     }
 
+    /// Whoever shares the terminal may have said that it does not block.
+    @Test func inputThatDoesNotBlockIsServed() throws {
+        var (near, far): (Int32, Int32) = (-1, -1)
+        try #require(openpty(&near, &far, nil, nil, nil) == 0)
+        var settings = termios()
+        tcgetattr(far, &settings)
+        settings.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(far, TCSANOW, &settings)
+        for end in [near, far] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(far, F_SETFL, O_RDWR | O_NONBLOCK)
+        let server = try ServerProcess(cache: folder, channel: .terminal(near: near, far: far))
+        for _ in 0..<5 {
+            try server.send(Self.ping)
+            #expect(try server.next() == JSON(Self.pong))
+        }
+        try server.sendRaw([4])  // ^D, the end of a terminal's input
+        #expect(server.exitCode() == 0)
+        close(far)
+        close(near)
+    }
+
+    @Test(arguments: ["serve", "mcp"])
+    func inputThatCannotBeReadIsNoEndOfInput(command: String) throws {
+        let run = try Command.shell("\"$HALCYON\" \(command) --cache-dir \(folder) < /")
+        #expect(run.status == 1)
+        #expect(run.output.isEmpty)
+        #expect(run.errors.contains("Standard input cannot be read: Is a directory"))
+    }
+
     @Test func outputThatCannotBeWrittenIsSaid() throws {
         let run = try Command.shell("echo '\(Self.ping)' | \"$HALCYON\" serve --cache-dir \(folder) > /dev/full")
         #expect(run.status == 1)
