@@ -100,31 +100,36 @@ struct ServeSession {
         processExit.end(code: processExit.hasFailed.load(ordering: .relaxed) ? 1 : 0)
     }
 
-    /// Blocks the signals that end the process, and returns a descriptor that they are read from instead.
+    /// Blocks the signals that end the process, and returns a descriptor that they are read from instead. Where there is none,
+    /// −1, they end the process at once, as they do without a handler.
     private func blockSignals() -> Int32 {
         var signals = sigset_t()
         sigemptyset(&signals)
         for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, signal) }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
-        return hl_signalfd(&signals)
+        let descriptor = hl_signalfd(&signals)
+        if descriptor < 0 { pthread_sigmask(SIG_UNBLOCK, &signals, nil) }
+        return descriptor
     }
 }
 
 /// Ends the process when the process with that number ends.
 private func watch(_ process: Int32, _ processExit: ProcessExit) {
-    let descriptor = hl_pidfd_open(process)
-    guard descriptor >= 0 else {
-        // ESRCH: the process has already ended. Other errors say nothing about it.
-        if errno == ESRCH { processExit.end(code: 1) }
-        return
-    }
-    let isWatched = startOptionalThread {
-        var place = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while poll(&place, 1, -1) < 0, errno == EINTR {}
+    // The end of the input tells it too, as a rule, where there can be no thread.
+    _ = startOptionalThread {
+        // The descriptor, to wait for, is not to be had in some sandboxes, or for now. `kill` may not be allowed either, but
+        // says whether there is such a process.
+        while kill(process, 0) == 0 || errno != ESRCH {
+            var place = pollfd(fd: hl_pidfd_open(process), events: Int16(POLLIN), revents: 0)
+            if place.fd < 0 {
+                poll(nil, 0, 2000)
+                continue
+            }
+            while poll(&place, 1, -1) < 0, errno == EINTR {}
+            break
+        }
         processExit.end(code: 1)
     }
-    // The end of the input tells it too, as a rule.
-    if !isWatched { close(descriptor) }
 }
 
 /// Ends the process from any thread, whatever the thread that reads does.
@@ -133,13 +138,13 @@ private final class ProcessExit: Sendable {
     private let metrics: MetricsFile?
     private let counters: CountersFile
     private let hasBegun = Atomic(false)
+    /// `true` when the input could not be read, or the output not be written.
+    let hasFailed = Atomic(false)
 
     init(_ manager: ImageManager, _ metrics: MetricsFile?, _ counters: CountersFile) {
         (self.manager, self.metrics, self.counters) = (manager, metrics, counters)
     }
 
-    /// `true` when the input could not be read, or the output not be written.
-    let hasFailed = Atomic(false)
     /// Marks the end of the process as begun: its exit code no longer changes, even when the input ends.
     func begin() { hasBegun.store(true, ordering: .sequentiallyConsistent) }
 

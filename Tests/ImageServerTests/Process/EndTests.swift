@@ -183,6 +183,19 @@ struct EndTests {
         try waitUntil("the transfers being dropped") { scene.web.droppedCount == 4 }
     }
 
+    /// As where there are no descriptors left, or in a sandbox without that call.
+    @Test func processThatTheClientNamedIsWatchedWithoutADescriptorForIt() throws {
+        let editor = try ServerProcess(cache: folder + "/other")
+        let server = try ServerProcess(cache: folder)
+        _ = try server.call(-2, "ping")
+        #expect(try Command.shell("prlimit --pid \(server.process) --nofile=3").status == 0)
+        #expect(try server.call(-1, "initialize", #"{"processId":\#(editor.process)}"#)["result"] != nil)
+        #expect(try server.call(0, "ping")["result"] == .null)
+        editor.signal(SIGKILL)
+        #expect(editor.exitCode() == -SIGKILL)
+        #expect(server.exitCode() == 1)
+    }
+
     @Test func processThatHasEndedAlreadyEndsTheServer() throws {
         let editor = try ServerProcess(cache: folder + "/other")
         #expect(editor.finish() == 0)
