@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import ImageServer
 internal import JSONRPC
 internal import Platform
@@ -46,7 +47,8 @@ struct StatsCommand: ParsableCommand {
 
     private static func living(in root: String) throws -> [(process: Int, content: [UInt8])] {
         do { return try CountersFile.living(in: root) } catch let error as SystemError {
-            throw StartFailure(description: "The servers of \(root.forTerminal) cannot be listed: \(error).")
+            let reason = String(cString: strerror(error.code))
+            throw StartFailure(description: "The servers of \(root.forTerminal) cannot be listed: \(reason).")
         }
     }
 
