@@ -109,7 +109,7 @@ import Testing
         try expectClean(disk)
     }
 
-    enum State: CaseIterable { case linked, linkedBesideAnotherName, swapped, committed, sharedAndLinked }
+    enum State: CaseIterable { case linked, linkedBesideAnotherName, swapped, committed, sharedAndLinked, removed }
 
     /// Leaves the folder as a writer does that is killed there.
     private func kill(_ state: State, _ disk: TestDisk) throws {
@@ -136,12 +136,15 @@ import Testing
         case .committed:
             try disk.store(old, "a")
             link(path, try draft(disk, "a"))
+        case .removed:
+            try disk.store(old, "a")
+            rename(path, try draft(disk, "a"))
         }
     }
 
     private func expected(_ state: State) -> [UInt8]? { [.linked, .sharedAndLinked].contains(state) ? nil : old }
 
-    /// Nobody heard that the store was done: so it was not. Nor was one that a process left in its midst when it was
+    /// Nobody heard that the store, or the removal, was done: so it was not. Nor was one that a process left in its midst when it was
     /// told to stop: it ends its session, and waits for nothing.
     @Test(arguments: State.allCases, [(false, false), (false, true), (true, false), (true, true)])
     func aStoreThatWasKilledOrLeftHasNotHappened(_ state: State, _ how: (restarts: Bool, endsItsSession: Bool)) throws {

@@ -135,6 +135,26 @@ import Testing
         #expect(!exists(path))
     }
 
+    /// The variant, whose turn comes later, cannot be looked at.
+    @Test func aRemovalThatFailsHalfwayTakesNothingAway() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a")
+        try disk.store(hollowPNG(width: 8, count: 3000), "a", identifier: "small")
+        let path = try #require(try disk.record("a", identifier: "small")?.path)
+        let place = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+        #expect(try place != shard(disk))
+        put(.file, at: place, disk)
+        for _ in 1...2 {
+            #expect(throws: ImageError.self) { try disk.disk.remove(CacheKey("a"), allVariants: true) }
+            #expect(try disk.bytes("a") == picture)
+        }
+        unlink(place)
+        rename(disk.folder.path + "/outside", place)
+        #expect(try disk.disk.remove(CacheKey("a"), allVariants: true).count == 2)
+        #expect(disk.blobs.isEmpty && disk.partials.isEmpty)
+        #expect(try disk.check().isClean && disk.disk.totals() == .init())
+    }
+
     @Test func asALinkThatLeadsNowhereTheFolderIsNoEmptyCache() throws {
         let first = try TestDisk()
         try first.store(picture, "a")

@@ -116,7 +116,7 @@ import Testing
         #expect(try disk.check().isClean)
     }
 
-    /// A file that went in a transaction that failed is not found when it is done again.
+    /// A file that was set aside in a transaction that failed is there when it is done again.
     @Test(arguments: [false, true]) func removalsShareOneTransactionAndTellWhatWasThere(_ fails: Bool) async throws {
         let disk = try TestDisk()
         for number in 0..<4 { try disk.store(hollowPNG(width: 10 + number), "\(number)") }

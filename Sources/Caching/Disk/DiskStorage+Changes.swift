@@ -1,6 +1,6 @@
+internal import Glibc
 internal import ImageErrors
 internal import Platform
-internal import Synchronization
 
 /// Removing and changing entries.
 extension DiskStorage {
@@ -19,15 +19,18 @@ extension DiskStorage {
         }
     }
 
-    /// The files that a removal has taken away, with the bytes of those that had entries, and those that were lent. A
-    /// transaction that fails is run again, and does not find them any more.
-    private final class RemovalState: Sendable {
-        let gone = Mutex<(files: [String: Int], leased: Set<String>)>(([:], []))
+    /// What a removal takes away.
+    private struct Removed: Sendable {
+        /// The files of images, with their bytes.
+        var files: [String: Int] = [:]
+        /// The files that were lent.
+        var leased: Set<String> = []
+        /// Where the files are until the removal counts.
+        var aside: [String] = []
 
+        var names: Set<String> { leased.union(files.keys) }
         var removal: Removal {
-            gone.withLock { gone in
-                Removal(count: gone.files.count, bytes: gone.files.values.reduce(0, +), leased: gone.leased.count)
-            }
+            Removal(count: files.count, bytes: files.values.reduce(0, +), leased: leased.count)
         }
     }
 
@@ -47,47 +50,54 @@ extension DiskStorage {
         } catch {
             return end(.failure(error))
         }
-        let state = RemovalState()
         let syncs = configuration.syncsToDisk
         index.writeTogether(syncs: syncs, servesOthers: queue.servesOthers) { [self] writer in
-            try remove(entries, writer, state)
+            try remove(entries, writer)
         } then: { [self] result in
-            if case .failure(let failure as CacheIndex.Failure) = result, failure.isFull {
+            if case .failure(let failure) = result, Evictor.isOfFullDisk(failure) {
                 // The files go first, and give the index room.
-                return queue.submit { [self] in end(Result { try removeFilesFirst(entries, state) }) }
+                return queue.submit { [self] in end(Result { try removeFilesFirst(entries) }) }
             }
             IndexReserve(folder: folder).keep()
-            guard syncs, case .success = result else { return end(result) }
+            let removal = result.flatMap { removed in Result { try finish(removed) } }
+            guard syncs, case .success(let removed) = result, case .success = removal else { return end(removal) }
             queue.submit { [folder] in
                 // Otherwise a power cut might bring the file back.
-                let names = state.gone.withLock { Set($0.files.keys).union($0.leased) }
-                let synced = Result { for name in names { try folder.syncNames(of: folder.blob(name)) } }
-                end(synced.flatMap { result })
+                let places = removed.names.map { folder.blob($0) } + removed.aside.prefix(1)
+                let synced = Result { for place in places { try folder.syncNames(of: place) } }
+                end(synced.flatMap { removal })
             }
         }
     }
 
-    private func removeFilesFirst(_ entries: EntrySelection, _ state: RemovalState) throws -> Removal {
+    private func removeFilesFirst(_ entries: EntrySelection) throws -> Removal {
         let key = entries.key
+        var files: [String: Int] = [:]
         for name in key.names {
             guard let row = try index.row(name.rowNumber), row.name == name, row.isEntry(of: key) else { continue }
-            if try remove(blob: row.fileName) { state.gone.withLock { $0.files[row.fileName] = row.byteCount } }
+            if try folder.remove(blob: row.fileName) { files[row.fileName] = row.byteCount }
         }
         do {
-            return try index.write { [self] writer in try remove(entries, writer, state) }
-        } catch let failure as CacheIndex.Failure where failure.isFull && state.removal.count > 0 {
+            var removed = try index.write { [self] writer in try remove(entries, writer) }
+            removed.files.merge(files) { old, _ in old }
+            return try finish(removed)
+        } catch let failure where Evictor.isOfFullDisk(failure) && !files.isEmpty {
             // An entry without a file is a miss.
-            return state.removal
+            return Removed(files: files).removal
         }
     }
 
-    private func remove(blob fileName: String) throws -> Bool {
-        guard try folder.remove(blob: fileName) else { return false }
-        LeaseNumber(fileName: fileName).map(lending.forgetBytes)
-        return true
+    /// Removes the files that have been set aside, when nothing can bring them back.
+    private func finish(_ removed: Removed) throws -> Removal {
+        for path in removed.aside where unlink(path) != 0 && errno != ENOENT {
+            throw SystemError(errno, "remove", path)
+        }
+        return removed.removal
     }
 
-    private func remove(_ entries: EntrySelection, _ writer: IndexWriter, _ state: RemovalState) throws -> Removal {
+    /// Removes entries, and sets their files aside at last: what fails before has changed nothing, and what fails later puts
+    /// them back. What a kill leaves is for ``LeftoverCollector``.
+    private func remove(_ entries: EntrySelection, _ writer: IndexWriter) throws -> Removed {
         let key = entries.key
         // While an index is begun anew the image may be there without an entry.
         if writer.isAdopting, try row(of: key, writer.row) == nil { _ = try repairer.adopt(key, writer) }
@@ -99,30 +109,54 @@ extension DiskStorage {
                     && entries.contains(CacheKey(key.key, indexedIdentifier: row.identifier))
             }
         }
-        var known: Set<Digest> = []
+        var (removed, known) = (Removed(), Set<Digest>())
+        var places: [String: String?] = [:]
+        /// Notes a file that is to go; `nil` when there is none.
+        func note(_ file: String) throws -> FileStamp? {
+            try folder.checkPlace(of: file)
+            let path = folder.blob(file)
+            guard places[path] == nil else { return nil }
+            let stamp = try FileStamp.existing(path)
+            places[path] = .some(try stamp.map { _ in try folder.partialPath(file) })
+            return stamp
+        }
         for row in rows {
-            if lending.isLent(row.lease) { state.gone.withLock { _ = $0.leased.insert(row.fileName) } }
-            if try remove(blob: row.fileName) {
-                state.gone.withLock { $0.files[row.fileName] = row.byteCount }
+            if lending.isLent(row.lease) { removed.leased.insert(row.fileName) }
+            if try note(row.fileName) != nil {
+                removed.files[row.fileName] = row.byteCount
                 known.insert(row.name)
             }
             try writer.remove(row.number)
         }
         for name in names + rows.map(\.name).filter({ !names.contains($0) }) {
             for file in try writer.files(of: name.hex) {
-                if try remove(blob: file) { state.gone.withLock { _ = $0.leased.insert(file) } }
+                if try note(file) != nil { removed.leased.insert(file) }
                 try writer.forget(file: file)
             }
             // An index that is begun anew, or has lost a part of its log, does not know all files; a check would take them in.
             guard writer.isAdopting || !known.contains(name) else { continue }
             for file in try folder.blobs(of: name) {
-                let bytes = FileStamp(path: folder.blob(file))?.size ?? 0
-                guard try remove(blob: file) else { continue }
-                let isImage = known.insert(name).inserted
-                state.gone.withLock { if isImage { $0.files[file] = bytes } else { $0.leased.insert(file) } }
+                guard let stamp = try note(file) else { continue }
+                if known.insert(name).inserted { removed.files[file] = stamp.size } else { removed.leased.insert(file) }
             }
         }
-        return state.removal
+        for (path, aside) in places {
+            guard let aside else {
+                // What is no file is nobody's image.
+                try folder.takeAway(path)
+                continue
+            }
+            guard rename(path, aside) == 0 else {
+                let failure = SystemError(errno, "remove", path)
+                if try Files.kind(path) == nil { continue }
+                throw failure
+            }
+            // Another process may have begun the index anew, and stored there.
+            writer.onFailure { if FileStamp(path: path) == nil { rename(aside, path) } }
+            removed.aside.append(aside)
+        }
+        removed.names.compactMap(LeaseNumber.init(fileName:)).forEach(lending.forgetBytes)
+        return removed
     }
 
     /// Removes everything, lent or not.
