@@ -102,7 +102,7 @@ import Testing
         disk.disk.index.onAdopting.set(nil)
         loseIndex(disk)
         try disk.disk.index.write { _ in }
-        try EntryLogRewriting(disk: disk.disk).run()
+        #expect(try !EntryLogRewriting(disk: disk.disk).run())
         disk.disk.repairer.adoptAll()
         try expectAll(disk)
     }
@@ -183,6 +183,42 @@ import Testing
         let contents = try EntryLogContents(of: StorageFolder(path: disk.root))
         for number in 0..<10 { #expect(contents.record(Digest(of: "\(number)"))?.row.key == "\(number)") }
         #expect(try disk.check().isClean)
+    }
+
+    /// Nobody may write into a program that runs.
+    @Test func whatCannotBeAppendedToTheLogIsInTheNextOne() throws {
+        let disk = try TestDisk()
+        try disk.store(hollowPNG(width: 1), "a")
+        let path = log(disk)
+        unlink(path)
+        try FileManager.default.copyItem(atPath: "/bin/sleep", toPath: path)
+        let process = Process()
+        (process.executableURL, process.arguments) = (URL(fileURLWithPath: path), ["600"])
+        (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        try process.run()
+        // A thread that holds signals back hands that on.
+        defer { kill(process.processIdentifier, SIGKILL) }
+        try disk.store(hollowPNG(width: 2), "b")
+        try disk.store(hollowPNG(width: 3), "c")
+        let contents = try EntryLogContents(of: StorageFolder(path: disk.root))
+        for key in ["a", "b", "c"] { #expect(contents.record(Digest(of: key))?.row.key == key) }
+        #expect(try disk.check().isClean && !disk.disk.index.wantsNewLog)
+    }
+
+    /// Its index does not know all images yet, and is not taken for the log.
+    @Test func aLogThatCannotBeWrittenAnewIsTriedAgainLater() throws {
+        let disk = try filled()
+        disk.disk.index.onAdopting.set(nil)
+        loseIndex(disk)
+        try disk.disk.index.write { _ in }
+        disk.disk.index.logFailures.add(1, ordering: .relaxed)
+        try disk.store(hollowPNG(width: 4), "4")
+        disk.disk.repairer.adoptAll()
+        try disk.store(hollowPNG(width: 5), "5")
+        #expect(disk.disk.index.wantsNewLog)
+        disk.wait(10)
+        try disk.store(hollowPNG(width: 6), "6")
+        #expect(!disk.disk.index.wantsNewLog)
     }
 
     @Test func aLogWithOneRecordForEachEntryIsNotWrittenAnew() throws {

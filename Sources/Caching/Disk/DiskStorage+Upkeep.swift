@@ -127,9 +127,10 @@ extension DiskStorage {
         }
     }
 
-    /// Writes the log of entries anew; what goes wrong is tried again at a later store.
+    /// Writes the log of entries anew; what goes wrong is tried again at a store some time later.
     func rewriteLog() {
-        try? EntryLogRewriting(disk: self).run()
+        let isDone = (try? EntryLogRewriting(disk: self).run()) ?? false
+        if !isDone { rewritesFrom.store(clock.boot + 10, ordering: .relaxed) }
         isRewriting.store(false, ordering: .relaxed)
     }
 

@@ -1,7 +1,8 @@
 internal import Glibc
 internal import Platform
 
-/// Writes the ``EntryLog`` of a folder anew, with one record for each entry: the old one has become twice as long.
+/// Writes the ``EntryLog`` of a folder anew, with one record for each entry: the old one has become twice as long, or records
+/// could not be appended to it.
 ///
 /// Others go on storing meanwhile. What they append to the old file while the entries are read is copied at the end, in a
 /// transaction, so that nobody appends then.
@@ -10,14 +11,17 @@ struct EntryLogRewriting {
 
     private var folder: StorageFolder { disk.folder }
 
-    func run() throws {
+    /// - Returns: `false` when it is to be tried again.
+    func run() throws -> Bool {
+        let failures = disk.index.logFailures.load(ordering: .relaxed)
         let path = EntryLog.path(in: folder)
         // Within a transaction: what is appended from here on belongs to later ones.
-        guard let old = try? Descriptor(reading: path),
+        let old = try folder.open(path, O_RDONLY | O_NONBLOCK)
+        guard
             let (start, generation) = try disk.index.write({ writer in
                 writer.isAdopting ? nil : FileStamp(path: path).map { ($0, disk.lending.generation) }
             })
-        else { return }
+        else { return false }
         let draft = try folder.partialPath("entries")
         let file = try folder.create(draft)
         defer { unlink(draft) }
@@ -38,15 +42,20 @@ struct EntryLogRewriting {
         }
         let base = EntryLog.header(base: size)
         _ = base.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, 0) }
-        try disk.index.write { _ in
+        return try disk.index.write { _ in
             // An index that was begun anew meanwhile did not have all entries when it was read.
             guard disk.lending.generation == generation, let stamp = FileStamp(path: path), stamp.inode == start.inode,
                 stamp.size >= start.size
-            else { return }
-            let added = try old.bytes(stamp.size - start.size, at: start.size)
-            guard added.count == stamp.size - start.size else { return }
+            else { return false }
+            // One that was not there begins with a header.
+            let place = max(start.size, EntryLog.headerSize)
+            let count = max(stamp.size - place, 0)
+            let added = try old.bytes(count, at: place)
+            guard added.count == count else { return false }
             try file.write(added)
-            rename(draft, path)
+            guard rename(draft, path) == 0 else { throw SystemError(errno, "name", path) }
+            disk.index.logFailures.subtract(failures, ordering: .relaxed)
+            return true
         }
     }
 }

@@ -340,7 +340,9 @@ final class StoreJob: Sendable {
         let purges =
             !commit.evicted.isEmpty && configuration.purgeRatio < 1 && !disk.isPurging.load(ordering: .relaxed)
         let collects = !disk.hasCollected.exchange(true, ordering: .relaxed)
-        let rewrites = disk.index.wantsNewLog && !disk.isRewriting.exchange(true, ordering: .relaxed)
+        let rewrites =
+            disk.index.wantsNewLog && disk.clock.boot >= disk.rewritesFrom.load(ordering: .relaxed)
+            && !disk.isRewriting.exchange(true, ordering: .relaxed)
         guard purges || collects || rewrites else { return end(.success(commit.stored)) }
         // After the transaction that it shares with other stores, even if the work is done at once.
         queue.submit { [self] in

@@ -37,6 +37,8 @@ final class CacheIndex: Sendable {
     let onDamage = EventHook<Void>()
     private let changed = Atomic(false)
     private let newLog = Atomic(false)
+    /// The number of times that records could not be appended to the ``EntryLog`` since it was last written anew.
+    let logFailures = Atomic(0)
     /// The entries that have to be proven; see ``IndexConnection/unprovenTimes(_:since:)``.
     let unproven = UnprovenEntries()
     private let unready = Atomic(false)
@@ -114,7 +116,7 @@ final class CacheIndex: Sendable {
     }
 
     /// `true` when the ``EntryLog`` should be written anew.
-    var wantsNewLog: Bool { newLog.load(ordering: .relaxed) }
+    var wantsNewLog: Bool { newLog.load(ordering: .relaxed) || logFailures.load(ordering: .relaxed) > 0 }
 
     /// Ends the time in which entries have to be proven: all have been.
     func endProving() throws {
@@ -124,7 +126,8 @@ final class CacheIndex: Sendable {
 
     func noteTransaction(of writer: IndexWriter) {
         if writer.wasChanged { changed.store(true, ordering: .relaxed) }
-        if writer.wantsNewLog != wantsNewLog { newLog.store(writer.wantsNewLog, ordering: .relaxed) }
+        newLog.store(writer.wantsNewLog, ordering: .relaxed)
+        logFailures.add(writer.takeLogFailures(), ordering: .relaxed)
     }
 
     // MARK: Reading

@@ -31,6 +31,8 @@ final class EntryLog {
     /// The records that were written here, and their bytes.
     private var written = (count: 0, bytes: 0)
     private(set) var size = 0
+    /// The number of times that records could not be appended, since somebody last took it.
+    var failureCount = 0
 
     init(folder: StorageFolder) { (self.folder, path) = (folder, Self.path(in: folder)) }
 
@@ -66,15 +68,18 @@ final class EntryLog {
         pendingCount = 0
     }
 
-    /// Appends what was noted, before its transaction counts. What cannot be written is left out: the index has it, and a
-    /// check of the folder writes it later.
+    /// Appends what was noted, before its transaction counts. What cannot be written is left out: the index has it, and the
+    /// file is written anew because of it.
     ///
     /// - Parameter inode: That of the file at its place.
     func write(inode: UInt64) {
         if pending.isEmpty { return }
         defer { discard() }
         if file == nil || inode != self.inode { open() }
-        guard (try? file?.write(pending)) != nil else { return file = nil }
+        guard (try? file?.write(pending)) != nil else {
+            failureCount += 1
+            return file = nil
+        }
         size += pending.count
         written = (written.count + pendingCount, written.bytes + pending.count)
     }

@@ -154,8 +154,14 @@ final class IndexWriter: IndexReading {
 
     private var mark: IndexMark { IndexMark(of: files, bootNumber: clock.bootNumber) }
 
-    /// `true` when the ``EntryLog`` should be written anew.
+    /// `true` when the ``EntryLog`` has become too long.
     var wantsNewLog: Bool { log.isOverdue }
+
+    /// See ``EntryLog/failureCount``.
+    func takeLogFailures() -> Int {
+        defer { log.failureCount = 0 }
+        return log.failureCount
+    }
 
     private func setState(_ state: Int) throws(Failure) {
         try connection.database.execute("UPDATE totals SET adopting = \(state)")
