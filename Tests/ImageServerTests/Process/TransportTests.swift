@@ -61,7 +61,8 @@ struct TransportTests {
         #expect(server.complaints().isEmpty)
     }
 
-    @Test func terminalGetsAHintOnStderrAndAnswers() throws {
+    /// Both ends of a terminal that does not repeat what is written to it.
+    private func terminal() throws -> (near: Int32, far: Int32) {
         var (near, far): (Int32, Int32) = (-1, -1)
         try #require(openpty(&near, &far, nil, nil, nil) == 0)
         var settings = termios()
@@ -69,6 +70,11 @@ struct TransportTests {
         settings.c_lflag &= ~tcflag_t(ECHO)
         tcsetattr(far, TCSANOW, &settings)
         for end in [near, far] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (near, far)
+    }
+
+    @Test func terminalGetsAHintOnStderrAndAnswers() throws {
+        let (near, far) = try terminal()
         let server = try ServerProcess(cache: folder, channel: .terminal(near: near, far: far))
         close(far)
         try server.send(Self.ping)
@@ -83,13 +89,7 @@ struct TransportTests {
 
     /// Whoever shares the terminal may have said that it does not block.
     @Test func inputThatDoesNotBlockIsServed() throws {
-        var (near, far): (Int32, Int32) = (-1, -1)
-        try #require(openpty(&near, &far, nil, nil, nil) == 0)
-        var settings = termios()
-        tcgetattr(far, &settings)
-        settings.c_lflag &= ~tcflag_t(ECHO)
-        tcsetattr(far, TCSANOW, &settings)
-        for end in [near, far] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let (near, far) = try terminal()
         _ = fcntl(far, F_SETFL, O_RDWR | O_NONBLOCK)
         let server = try ServerProcess(cache: folder, channel: .terminal(near: near, far: far))
         for _ in 0..<5 {
