@@ -99,8 +99,7 @@ extension DiskStorage {
     /// them back. What a kill leaves is for ``LeftoverCollector``.
     private func remove(_ entries: EntrySelection, _ writer: IndexWriter) throws -> Removed {
         let key = entries.key
-        // While an index is begun anew the image may be there without an entry.
-        if writer.isAdopting, try row(of: key, writer.row) == nil { _ = try repairer.adopt(key, writer) }
+        if mayLackEntries(writer), try row(of: key, writer.row) == nil { _ = try repairer.adopt(key, writer) }
         let names = key.names
         var rows = try names.compactMap { try writer.row($0) }.filter { $0.isEntry(of: key) }
         if entries.allVariants || entries.allUsers {
@@ -133,8 +132,8 @@ extension DiskStorage {
                 if try note(file) != nil { removed.leased.insert(file) }
                 try writer.forget(file: file)
             }
-            // An index that is begun anew, or has lost a part of its log, does not know all files; a check would take them in.
-            guard writer.isAdopting || !known.contains(name) else { continue }
+            // A check would take in the files that the index does not know.
+            guard mayLackEntries(writer) || !known.contains(name) else { continue }
             for file in try folder.blobs(of: name) {
                 guard let stamp = try note(file) else { continue }
                 if known.insert(name).inserted { removed.files[file] = stamp.size } else { removed.leased.insert(file) }

@@ -70,7 +70,7 @@ extension DiskStorage {
                 // An index that has been opened and is at its place still is known: each miss looks at that.
                 let isUnknown = try index.isUnready || !index.isOpen && !index.exists
                 let isAdopting = index.isAdopting || index.adoptionMark != adoptions
-                if try isAdopting || isUnknown && folder.hasBlobs { return .unsettled }
+                if try isAdopting || watch.isDoubted || isUnknown && folder.hasBlobs { return .unsettled }
                 if let mark, !isUnknown { noteMissing(name.rowNumber, mark) }
                 return .missing
             }

@@ -153,6 +153,10 @@ public final class DiskStorage: Sendable {
         return adopting.withLock { _ in !index.isAdopting || repairer.adoptAll() }
     }
 
+    /// `true` when the folder may hold images that the index does not know: it is begun anew, or somebody has changed it and no
+    /// check has been made since.
+    func mayLackEntries(_ writer: IndexWriter) -> Bool { writer.isAdopting || watch.isDoubted }
+
     /// Runs `body` and turns its failure into an error for users.
     func reporting<Value>(_ body: () throws -> Value) throws(ImageError) -> Value {
         do { return try body() } catch { throw ImageError.storage(error, folder: folder.path) }

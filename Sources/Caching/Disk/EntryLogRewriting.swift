@@ -19,7 +19,7 @@ struct EntryLogRewriting {
         let old = try folder.open(path, O_RDONLY | O_NONBLOCK)
         guard
             let (start, generation) = try disk.index.write({ writer in
-                writer.isAdopting ? nil : FileStamp(path: path).map { ($0, disk.lending.generation) }
+                disk.mayLackEntries(writer) ? nil : FileStamp(path: path).map { ($0, disk.lending.generation) }
             })
         else { return false }
         let draft = try folder.partialPath("entries")

@@ -58,7 +58,13 @@ final class IndexWatch: Sendable {
     }
 
     /// `true` when nobody has written since the index was known to be sound.
-    var isQuiet: Bool { state.withLock { $0.knowledge == .isSound && $0.hasWriter && $0.seen == mark } }
+    var isQuiet: Bool {
+        !index.isChanged && state.withLock { $0.knowledge == .isSound && $0.hasWriter && $0.seen == mark }
+    }
+
+    /// `true` when somebody has changed the files, and no check has been made since: an image that the index does not have may
+    /// be there.
+    var isDoubted: Bool { index.isChanged || state.withLock { $0.knowledge == .isChanged } }
 
     /// `true` from the call of ``close()``: a check that runs ends soon and fails, and no other begins.
     var isClosing: Bool { closes.load(ordering: .relaxed) }
@@ -77,9 +83,9 @@ final class IndexWatch: Sendable {
         let (knowledge, seen, rest) = state.withLock { ($0.knowledge, $0.seen, $0.rest) }
         let now = mark
         switch knowledge {
-        case .none: if IndexMark(savedIn: index.files) == now { return settle() }
+        case .none: if !index.isChanged, IndexMark(savedIn: index.files) == now { return settle() }
         case .isSound:
-            if now == seen {
+            if now == seen, !index.isChanged {
                 let logIndex = FileStamp(path: index.files.path + "-shm")
                 let mayBeChanged = state.withLock { state in
                     defer { state.hasWriter = true }
@@ -99,6 +105,7 @@ final class IndexWatch: Sendable {
         guard begin >= rest, let lock = try? folder.open(index.files.path + ".check", O_RDWR),
             lock.lock()
         else { return }
+        index.noteCheck()
         do {
             try check()
             // From here on the connection for writing knows the state of the files, and tells what changes them.
@@ -131,7 +138,7 @@ final class IndexWatch: Sendable {
             switch knowledge {
             case .none: index.closeAll()
             case .isSound:
-                guard (try? seen == mark || !index.wasChangedByOthers()) == true else { return }
+                guard (try? !index.isChanged && seen == mark || !index.wasChangedByOthers()) == true else { return }
                 index.closeAll()
                 settle()
             case .isChanged: break

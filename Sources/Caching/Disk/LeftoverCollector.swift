@@ -68,8 +68,8 @@ struct LeftoverCollector {
             let row = try writer.row(name)
             try writer.confirm()
             guard let row else {
-                // Named, but never entered. While an index is begun anew that is for the adoption to judge.
-                if !writer.isAdopting { for file in named { unlink(disk.folder.blob(file)) } }
+                // Named, but never entered; or its entry is lost, which is for the adoption to judge, or for a check.
+                if !disk.mayLackEntries(writer) { for file in named { unlink(disk.folder.blob(file)) } }
                 return
             }
             let path = disk.folder.blob(row.fileName)

@@ -126,9 +126,10 @@ struct Repairer: Sendable {
     /// Enters the file of an image that the index does not know.
     func adopt(_ key: CacheKey, _ writer: IndexWriter) throws -> ImageRecord? {
         let (name, folder) = (disk.name(of: key), disk.folder)
-        guard writer.isAdopting, try writer.row(name) == nil else { return nil }
+        guard disk.mayLackEntries(writer), try writer.row(name) == nil else { return nil }
+        let retired = try writer.files(of: name.hex)
         // A file that was replaced may still be there for its lease: the latest counts.
-        for file in try folder.placedBlobs(of: name) {
+        for file in try folder.placedBlobs(of: name) where !retired.contains(file) {
             let (path, fileExtension) = (folder.blob(file), String(file.dropFirst(name.hex.utf8.count + 1)))
             switch try examine(name, path, fileExtension) {
             case .nothing: continue

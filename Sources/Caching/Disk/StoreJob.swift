@@ -200,8 +200,7 @@ final class StoreJob: Sendable {
         _ row: IndexRow, _ twin: inout IndexRow?, _ writer: IndexWriter
     ) throws -> (row: IndexRow?, isThere: Bool) {
         var found = try writer.find(row.number)
-        if found.row == nil, writer.isAdopting {
-            // While an index is begun anew an image may be there without an entry.
+        if found.row == nil, disk.mayLackEntries(writer) {
             _ = try disk.repairer.adopt(request.key, writer)
             found = try writer.find(row.number)
             twin = try writer.twin(row.content, besides: row.number)

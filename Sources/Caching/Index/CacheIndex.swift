@@ -108,11 +108,16 @@ final class CacheIndex: Sendable {
     /// `true` when there is an index file.
     var exists: Bool { get throws { try files.inode != nil } }
 
-    /// `true` when somebody has changed the index's files since it was last asked that, and SQLite does not know of it. Waits
-    /// for other writers. O(n) in the frames of the log.
+    /// `true` when somebody is known to have changed the index's files since ``noteCheck()``, and SQLite does not know of it.
+    var isChanged: Bool { changed.load(ordering: .relaxed) }
+
+    /// Notes that a check of the folder begins: what has been changed until now is what it looks for.
+    func noteCheck() { changed.store(false, ordering: .relaxed) }
+
+    /// ``isChanged``, after another look at the files. Waits for other writers. O(n) in the frames of the log.
     func wasChangedByOthers() throws -> Bool {
         try write { if !$0.checksLogIndex() { changed.store(true, ordering: .relaxed) } }
-        return changed.exchange(false, ordering: .relaxed)
+        return isChanged
     }
 
     /// `true` when the ``EntryLog`` should be written anew.
@@ -137,7 +142,13 @@ final class CacheIndex: Sendable {
     /// - Parameter patience: The longest wait for other processes, in seconds.
     /// - Complexity: One B-tree lookup, O(log *n*).
     func row(_ number: Int64, patience: Double = patience) throws -> IndexRow? {
-        try reading(or: nil, patience: patience) { try $0.row(number) }
+        try reading(or: nil, patience: patience) { reader in
+            if let row = try reader.row(number) { return row }
+            // It may be in what the log has lost.
+            let isOlder = reader.noteLog() || writer.withLockIfAvailable { $0?.noteLog() } == true
+            if isOlder { noteChange() }
+            return nil
+        }
     }
 
     /// The entry with `number`, as an inspection reads it.
@@ -173,10 +184,9 @@ final class CacheIndex: Sendable {
 
     /// Notes that somebody has changed the files, as a failure of SQLite says. The connections that follow know nothing of how
     /// far the log was: it may be an older one by now.
-    private func distrust(_ failure: Failure) {
-        if failure.isForeign || changed.exchange(true, ordering: .relaxed) { return }
-        onDamage.report()
-    }
+    private func distrust(_ failure: Failure) { if !failure.isForeign { noteChange() } }
+
+    private func noteChange() { if !changed.exchange(true, ordering: .relaxed) { onDamage.report() } }
 
     /// Runs `body`, and says it once when a newer halcyon has made the index.
     private func notingNewer<Value>(_ body: () throws -> Value) throws -> Value {

@@ -15,6 +15,9 @@ final class IndexReader: IndexReading {
     /// `true` when it keeps all others out: it is used once.
     var isAlone: Bool { connection.database.isAlone }
 
+    /// See ``SQLiteDatabase/noteLog()``.
+    func noteLog() -> Bool { connection.database.noteLog() }
+
     /// See ``SQLiteDatabase/isCurrent(_:)``.
     func isCurrent(_ path: String) -> Bool { connection.database.isCurrent(path) }
 

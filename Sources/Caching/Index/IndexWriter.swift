@@ -22,7 +22,7 @@ final class IndexWriter: IndexReading {
     /// `true` when there may be files without entries. There are none as a rule, and then none is looked for.
     private var mayHaveRetired = true
     /// The state of the files after the last transaction, and what SQLite counts of others' by then.
-    private var seen: (mark: IndexMark, version: Int, log: SQLiteDatabase.LogPosition?)?
+    private var seen: (mark: IndexMark, version: Int)?
     /// `true` when somebody changed the files between the last two transactions, and SQLite does not know of it, or replaced
     /// them by older ones.
     private(set) var wasChanged = false
@@ -100,13 +100,10 @@ final class IndexWriter: IndexReading {
                 try IndexSchema.check(connection.database)
             }
             let version = try connection.first(.version) { $0.integer(0) } ?? 0
-            let position = SQLiteDatabase.LogPosition(of: connection.database)
-            wasChanged =
-                seen.map { seen in
-                    let isOlder = seen.log.map { known in position.map { !$0.follows(known) } ?? false } ?? false
-                    return isOlder || seen.version == version && seen.mark != before
-                } ?? false
-            seen = (before, version, position)
+            wasChanged = noteLog() || seen.map { $0.version == version && $0.mark != before } ?? false
+            seen = (before, version)
+            // What is written behind a gap in the log is lost with it.
+            if wasChanged, !checksLogIndex() { throw Failure.cutMemory }
             let state = try connection.first(.state) { ($0.integer(0), $0.integer(1) != 0) }
             mayHaveRetired = state?.1 ?? true
             if state?.0 == IndexSchema.Folder.clearing {
@@ -123,7 +120,8 @@ final class IndexWriter: IndexReading {
             if syncs { try BlockingPool.waiting { try commit.run() } } else { try commit.run() }
             if hasDeparture { lending.noteDeparture() }
             let after = mark
-            seen = (after, version, SQLiteDatabase.LogPosition(of: connection.database) ?? position)
+            seen = (after, version)
+            noteLog()
             // Only what is known to be another one: what was committed names the files that would be taken back.
             let isSeen = isInPlace(after) || !after.index.isKnown
             if !isSeen { undos.reversed().forEach { $0() } }
@@ -148,6 +146,10 @@ final class IndexWriter: IndexReading {
     /// Throws if what has been read in the transaction may not be so; see ``SQLiteDatabase/checkMemory(thoroughly:)``. The
     /// transaction itself fails then anyway: this is for what cannot be taken back, before it is done.
     func confirm() throws(Failure) { try connection.database.checkMemory() }
+
+    /// See ``SQLiteDatabase/noteLog()``.
+    @discardableResult
+    func noteLog() -> Bool { connection.database.noteLog() }
 
     /// See ``SQLiteDatabase/checksLogIndex()``.
     func checksLogIndex() -> Bool { connection.database.checksLogIndex() }

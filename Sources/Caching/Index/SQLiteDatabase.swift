@@ -130,8 +130,21 @@ final class SQLiteDatabase {
     /// ``checkMemory()`` throws too. Called in a transaction for writing that has written nothing.
     func checksLogIndex() -> Bool { hl_sqlite_check_log_index(handle) != 0 }
 
+    /// How far the log was when it was last looked at.
+    private var position: LogPosition?
+
+    /// Notes how far the log of changes is.
+    ///
+    /// - Returns: `true` when that is less far than this connection has seen it: somebody has cut it, and what was in the rest
+    ///   is lost.
+    func noteLog() -> Bool {
+        guard let now = LogPosition(of: self) else { return false }
+        defer { position = now }
+        return position.map { !now.follows($0) } ?? false
+    }
+
     /// How far the log of changes is. It never goes back.
-    struct LogPosition {
+    private struct LogPosition {
         private let log: UInt32
         private let frames: UInt32
 

@@ -56,6 +56,30 @@ import Testing
         for server in servers { #expect(server.finish() == 0) }
     }
 
+    /// What the log loses is found by the files of the images from the moment that a process notices the loss, before a check of
+    /// the folder could be made.
+    @Test(arguments: [0, 4096, 50_000])
+    func imageIsFoundWhenItsChangeIsCutOffTheLog(_ length: Int) throws {
+        let server = try ServerProcess(cache: folder)
+        let keys = (0..<12).map { "key \($0)" }
+        let pictures = try keys.map { Data(try Fixtures.bytes("png-rgb.png") + Array($0.utf8)).base64EncodedString() }
+        for (key, data) in zip(keys, pictures) {
+            let stored = try server.call(1, "store", #"{"key":"\#(key)","data":"\#(data)"}"#)
+            #expect(stored["result"]?["cacheType"]?.string == "disk", "\(stored.text)")
+        }
+        // Whoever holds it checks the folder.
+        let check = open(folder + "/default/index.sqlite.check", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(check) }
+        #expect(flock(check, LOCK_EX) == 0)
+        try cut("index.sqlite-wal", to: length)
+        try cut("index.sqlite-shm", to: 0)
+        for (key, data) in zip(keys, pictures) { try expectFound(key, by: server, data) }
+        let removed = try server.call(5, "remove", #"{"key":"key 3"}"#)
+        #expect(removed["result"]?["removed"]?.boolean == true)
+        #expect(try server.call(6, "cachePath", #"{"key":"key 3"}"#)["result"]?["exists"]?.boolean == false)
+        #expect(server.finish() == 0)
+    }
+
     /// What is in the log alone is found: the index of the log is made again, and nothing is written by what is left of it.
     @Test(arguments: [0, 1000, 4096])
     func cutIndexOfTheLogHidesNothing(_ length: Int) throws {
