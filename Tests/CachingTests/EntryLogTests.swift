@@ -199,6 +199,9 @@ import Testing
         // A thread that holds signals back hands that on.
         defer { kill(process.processIdentifier, SIGKILL) }
         try disk.store(hollowPNG(width: 2), "b")
+        // What somebody has changed is checked before a log is written by it.
+        disk.disk.checkIndex()
+        disk.wait(10)
         try disk.store(hollowPNG(width: 3), "c")
         let contents = try EntryLogContents(of: StorageFolder(path: disk.root))
         for key in ["a", "b", "c"] { #expect(contents.record(Digest(of: key))?.row.key == key) }
