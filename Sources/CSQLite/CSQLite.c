@@ -20,7 +20,9 @@ enum {
     first_salt = 32,
     second_header = 48,
     header_size = 48,
+    frames_copied = 96,
     reserved = 120,
+    frames_begun = 128,
     /// The frames in the first part of the index, and in each of the others.
     first_frames = 4062,
     more_frames = 4096,
@@ -388,15 +390,24 @@ int hl_sqlite_log_position(sqlite3 *connection, uint32_t *log, uint32_t *frames)
     struct extra *own = own_file(connection);
     const char *start = own ? first(own) : NULL;
     if (!start) return 0;
-    unsigned char salt[4], later[4];
-    memcpy(salt, start + first_salt, sizeof salt);
+    unsigned char header[header_size], second[header_size];
+    memcpy(header, start, sizeof header);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    memcpy(frames, start + frame_count, sizeof *frames);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    memcpy(later, start + first_salt, sizeof later);
-    // Another process may begin it anew meanwhile.
-    if (memcmp(salt, later, sizeof salt)) return 0;
+    memcpy(second, start + second_header, sizeof second);
+    // Another process is just writing it: the second copy first.
+    if (memcmp(header, second, sizeof header)) return 0;
+    const unsigned char *salt = header + first_salt;
+    memcpy(frames, header + frame_count, sizeof *frames);
     *log = (uint32_t)salt[0] << 24 | (uint32_t)salt[1] << 16 | (uint32_t)salt[2] << 8 | salt[3];
+    return 1;
+}
+
+int hl_sqlite_log_copying(sqlite3 *connection, uint32_t *begun, uint32_t *copied) {
+    struct extra *own = own_file(connection);
+    const char *start = own ? first(own) : NULL;
+    if (!start) return 0;
+    memcpy(begun, start + frames_begun, sizeof *begun);
+    memcpy(copied, start + frames_copied, sizeof *copied);
     return 1;
 }
 

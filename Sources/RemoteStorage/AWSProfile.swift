@@ -62,12 +62,12 @@ struct AWSProfile: Sendable {
                 }
             } catch {
                 let isMissing = (error as? SystemError)?.isMissing == true
-                if !isMissing || environment[variable] != nil {
-                    unreadable = "the file of \(variable) (or ~/\(path.suffix(16).drop { $0 != "." })) cannot be read"
-                }
+                if isMissing, environment[variable] == nil { continue }
+                problem = "\(path), the file of \(variable), cannot be read"
+                // One that is not there names no region.
+                if !isMissing { unreadable = problem }
             }
         }
-        problem = unreadable
         let ownRegion = environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"]
         if ownRegion != nil { unreadable = nil }
         region = ownRegion ?? values["region"]

@@ -208,6 +208,23 @@ import Testing
         #expect(try disk.check().isClean && !disk.disk.index.wantsNewLog)
     }
 
+    /// It stays for its lease only.
+    @Test func anImageThatExpiredInAnIndexBegunAnewIsNotAdoptedAgain() throws {
+        let disk = try TestDisk()
+        try disk.store(hollowPNG(width: 1), "a", expiration: .seconds(100))
+        let path = try disk.lend("a", for: 1000)
+        disk.disk.index.onAdopting.set(nil)
+        loseIndex(disk)
+        #expect(try disk.bytes("a") != nil)
+        disk.wait(200)
+        disk.disk.clean()
+        #expect(try disk.bytes("a") == nil)
+        disk.disk.repairer.adoptAll()
+        #expect(try disk.bytes("a") == nil)
+        #expect(FileStamp(path: path) != nil)
+        #expect(try disk.check().isClean)
+    }
+
     /// Its index does not know all images yet, and is not taken for the log.
     @Test func aLogThatCannotBeWrittenAnewIsTriedAgainLater() throws {
         let disk = try filled()

@@ -36,6 +36,8 @@ private final class Flag: Sendable {
                 }
             }
             for _ in 0..<4 { ended.wait() }
+            // Files beside the index that go and come again may be anybody's work.
+            disk.disk.checkIndex()
             guard case .missing = try disk.disk.lookUp(CacheKey("other")) else {
                 Issue.record("what is not there cannot be told to be missing")
                 return

@@ -109,7 +109,7 @@ import Testing
         try expectClean(disk)
     }
 
-    enum State: CaseIterable { case linked, linkedBesideAnotherName, swapped, committed, sharedAndLinked, removed }
+    enum State: CaseIterable { case linked, linkedBesideAnotherName, swapped, committed, sharedAndLinked }
 
     /// Leaves the folder as a writer does that is killed there.
     private func kill(_ state: State, _ disk: TestDisk) throws {
@@ -136,15 +136,12 @@ import Testing
         case .committed:
             try disk.store(old, "a")
             link(path, try draft(disk, "a"))
-        case .removed:
-            try disk.store(old, "a")
-            rename(path, try draft(disk, "a"))
         }
     }
 
     private func expected(_ state: State) -> [UInt8]? { [.linked, .sharedAndLinked].contains(state) ? nil : old }
 
-    /// Nobody heard that the store, or the removal, was done: so it was not. Nor was one that a process left in its midst when it was
+    /// Nobody heard that the store was done: so it was not. Nor was one that a process left in its midst when it was
     /// told to stop: it ends its session, and waits for nothing.
     @Test(arguments: State.allCases, [(false, false), (false, true), (true, false), (true, true)])
     func aStoreThatWasKilledOrLeftHasNotHappened(_ state: State, _ how: (restarts: Bool, endsItsSession: Bool)) throws {
@@ -158,6 +155,23 @@ import Testing
         try expectClean(disk, "\(state)")
         try disk.store(new, "a")
         #expect(try disk.bytes("a") == new)
+    }
+
+    /// The killed store had the bytes of the old file, which has no entry any more.
+    @Test func aKilledStoreTakesNoLentFileAlong() throws {
+        let disk = try TestDisk()
+        try disk.store(old, "a")
+        let path = try disk.lend("a", for: 1000)
+        try disk.store(new, "a")
+        #expect(try disk.path("a") != path)
+        link(path, try draft(disk, "a"))
+        disk.disk.clean()
+        #expect(content(path) == old)
+        #expect(try disk.bytes("a") == new)
+        disk.wait(2000)
+        disk.disk.clean()
+        #expect(content(path) == nil)
+        try expectClean(disk)
     }
 
     @Test(arguments: State.allCases)

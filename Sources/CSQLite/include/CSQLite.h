@@ -36,5 +36,8 @@ int hl_sqlite_check_log_index(sqlite3 *connection);
 /// Tells the number of the log and that of its frames that count, by its index; returns 0 when there is none. The number grows by
 /// one whenever SQLite begins the log anew (file format, 4.4: salt-1).
 int hl_sqlite_log_position(sqlite3 *connection, uint32_t *log, uint32_t *frames);
+/// Tells how many frames of the log somebody has begun to copy into the database, and how many are copied; returns 0 when there is no
+/// log.
+int hl_sqlite_log_copying(sqlite3 *connection, uint32_t *begun, uint32_t *copied);
 
 #endif

@@ -25,8 +25,6 @@ extension DiskStorage {
         var files: [String: Int] = [:]
         /// The files that were lent.
         var leased: Set<String> = []
-        /// Where the files are until the removal counts.
-        var aside: [String] = []
 
         var names: Set<String> { leased.union(files.keys) }
         var removal: Removal {
@@ -54,107 +52,106 @@ extension DiskStorage {
         index.writeTogether(syncs: syncs, servesOthers: queue.servesOthers) { [self] writer in
             try remove(entries, writer)
         } then: { [self] result in
-            if case .failure(let failure) = result, Evictor.isOfFullDisk(failure) {
+            switch result {
+            case .failure(let failure) where Evictor.isOfFullDisk(failure):
                 // The files go first, and give the index room.
-                return queue.submit { [self] in end(Result { try removeFilesFirst(entries) }) }
-            }
-            IndexReserve(folder: folder).keep()
-            let removal = result.flatMap { removed in Result { try finish(removed) } }
-            guard syncs, case .success(let removed) = result, case .success = removal else { return end(removal) }
-            queue.submit { [folder] in
-                // Otherwise a power cut might bring the file back.
-                let places = removed.names.map { folder.blob($0) } + removed.aside.prefix(1)
-                let synced = Result { for place in places { try folder.syncNames(of: place) } }
-                end(synced.flatMap { removal })
+                queue.submit { [self] in end(Result { try removeFilesFirst(entries) }) }
+            case .failure(let failure): end(.failure(failure))
+            case .success(let removed):
+                IndexReserve(folder: folder).keep()
+                finish(removed, in: queue) { [folder] in
+                    guard syncs else { return end(.success(removed.removal)) }
+                    queue.submit {
+                        // Otherwise a power cut might bring the file back.
+                        let synced = Result {
+                            for name in removed.names { try folder.syncNames(of: folder.blob(name)) }
+                        }
+                        end(synced.map { removed.removal })
+                    }
+                }
             }
         }
     }
 
+    /// Removes the files of images that have been removed. What cannot be removed now is looked at again by the upkeep.
+    private func finish(_ removed: Removed, in queue: WorkQueue, then: @escaping @Sendable () -> Void) {
+        let names = removed.names
+        if names.isEmpty { return then() }
+        names.compactMap(LeaseNumber.init(fileName:)).forEach(lending.forgetBytes)
+        evictor.removeDueFiles(in: queue, then: then)
+    }
+
     private func removeFilesFirst(_ entries: EntrySelection) throws -> Removal {
-        let key = entries.key
         var files: [String: Int] = [:]
-        for name in key.names {
-            guard let row = try index.row(name.rowNumber), row.name == name, row.isEntry(of: key) else { continue }
-            if try folder.remove(blob: row.fileName) { files[row.fileName] = row.byteCount }
+        for row in try rows(of: entries, { try index.row($0.rowNumber) }, index.variants)
+        where try folder.remove(blob: row.fileName) {
+            files[row.fileName] = row.byteCount
         }
         do {
             var removed = try index.write { [self] writer in try remove(entries, writer) }
             removed.files.merge(files) { old, _ in old }
-            return try finish(removed)
+            removed.names.compactMap(LeaseNumber.init(fileName:)).forEach(lending.forgetBytes)
+            try? evictor.removeDueFiles()
+            return removed.removal
         } catch let failure where Evictor.isOfFullDisk(failure) && !files.isEmpty {
             // An entry without a file is a miss.
             return Removed(files: files).removal
         }
     }
 
-    /// Removes the files that have been set aside, when nothing can bring them back.
-    private func finish(_ removed: Removed) throws -> Removal {
-        for path in removed.aside where unlink(path) != 0 && errno != ENOENT {
-            throw SystemError(errno, "remove", path)
-        }
-        return removed.removal
-    }
-
-    /// Removes entries, and sets their files aside at last: what fails before has changed nothing, and what fails later puts
-    /// them back. What a kill leaves is for ``LeftoverCollector``.
-    private func remove(_ entries: EntrySelection, _ writer: IndexWriter) throws -> Removed {
-        let key = entries.key
-        if mayLackEntries(writer), try row(of: key, writer.row) == nil { _ = try repairer.adopt(key, writer) }
-        let names = key.names
-        var rows = try names.compactMap { try writer.row($0) }.filter { $0.isEntry(of: key) }
-        if entries.allVariants || entries.allUsers {
-            rows += try writer.variants(of: key.indexed).filter { row in
+    /// The entries that a removal takes, as `row` and `variants` find them in the index.
+    private func rows(
+        of entries: EntrySelection, _ row: (Digest) throws -> IndexRow?, _ variants: (String) throws -> [IndexRow]
+    ) throws -> [IndexRow] {
+        let (key, names) = (entries.key, entries.key.names)
+        let own = try names.compactMap { name in try row(name).flatMap { $0.name == name ? $0 : nil } }
+            .filter { $0.isEntry(of: key) }
+        guard entries.allVariants || entries.allUsers else { return own }
+        return try own
+            + variants(key.indexed).filter { row in
                 !names.contains(row.name)
                     && entries.contains(CacheKey(key.key, indexedIdentifier: row.identifier))
             }
-        }
+    }
+
+    /// Removes entries, and notes that their files go when that counts, lent or not: what fails before has changed nothing.
+    private func remove(_ entries: EntrySelection, _ writer: IndexWriter) throws -> Removed {
+        let key = entries.key
+        if mayLackEntries(writer), try row(of: key, writer.row) == nil { _ = try repairer.adopt(key, writer) }
+        let rows = try rows(of: entries, writer.row, writer.variants)
         var (removed, known) = (Removed(), Set<Digest>())
-        var places: [String: String?] = [:]
-        /// Notes a file that is to go; `nil` when there is none.
-        func note(_ file: String) throws -> FileStamp? {
+        /// Notes that a file goes; returns its bytes, or `nil` when there is none.
+        func retire(_ file: String) throws -> Int? {
             try folder.checkPlace(of: file)
-            let path = folder.blob(file)
-            guard places[path] == nil else { return nil }
-            let stamp = try FileStamp.existing(path)
-            places[path] = .some(try stamp.map { _ in try folder.partialPath(file) })
-            return stamp
+            guard let stamp = try FileStamp.existing(folder.blob(file)) else {
+                // What is no file is nobody's image.
+                try folder.takeAway(folder.blob(file))
+                try writer.forget(file: file)
+                return nil
+            }
+            try writer.retire(file, bytes: stamp.size, until: LentFile.atOnce)
+            return stamp.size
         }
         for row in rows {
             if lending.isLent(row.lease) { removed.leased.insert(row.fileName) }
-            if try note(row.fileName) != nil {
+            if try retire(row.fileName) != nil {
                 removed.files[row.fileName] = row.byteCount
                 known.insert(row.name)
             }
             try writer.remove(row.number)
         }
+        let names = key.names
         for name in names + rows.map(\.name).filter({ !names.contains($0) }) {
-            for file in try writer.files(of: name.hex) {
-                if try note(file) != nil { removed.leased.insert(file) }
-                try writer.forget(file: file)
+            for file in try writer.files(of: name.hex) where removed.files[file] == nil {
+                if try retire(file) != nil { removed.leased.insert(file) }
             }
             // A check would take in the files that the index does not know.
             guard mayLackEntries(writer) || !known.contains(name) else { continue }
-            for file in try folder.blobs(of: name) {
-                guard let stamp = try note(file) else { continue }
-                if known.insert(name).inserted { removed.files[file] = stamp.size } else { removed.leased.insert(file) }
+            for file in try folder.blobs(of: name) where !removed.names.contains(file) {
+                guard let bytes = try retire(file) else { continue }
+                if known.insert(name).inserted { removed.files[file] = bytes } else { removed.leased.insert(file) }
             }
         }
-        for (path, aside) in places {
-            guard let aside else {
-                // What is no file is nobody's image.
-                try folder.takeAway(path)
-                continue
-            }
-            guard rename(path, aside) == 0 else {
-                let failure = SystemError(errno, "remove", path)
-                if try Files.kind(path) == nil { continue }
-                throw failure
-            }
-            // Another process may have begun the index anew, and stored there.
-            writer.onFailure { if FileStamp(path: path) == nil { rename(aside, path) } }
-            removed.aside.append(aside)
-        }
-        removed.names.compactMap(LeaseNumber.init(fileName:)).forEach(lending.forgetBytes)
         return removed
     }
 

@@ -124,7 +124,7 @@ public final class DiskStorage: Sendable {
         index.onAdopting.set { [weak self] in self?.startAdoption() }
         // Without a thread, the watch looks two seconds later.
         if watchesIndex {
-            index.onDamage.set { [weak self] in if let self { _ = startOptionalThread { self.checkIndex() } } }
+            index.onDamage.set { [weak self] in if let self { _ = self.background { self.checkIndex() } } }
         }
     }
 

@@ -15,13 +15,16 @@ struct EntryLogRewriting {
     func run() throws -> Bool {
         let failures = disk.index.logFailures.load(ordering: .relaxed)
         let path = EntryLog.path(in: folder)
-        // Within a transaction: what is appended from here on belongs to later ones.
-        let old = try folder.open(path, O_RDONLY | O_NONBLOCK)
+        // Within a transaction: what is appended from here on belongs to later ones. One that is not there is made.
         guard
-            let (start, generation) = try disk.index.write({ writer in
-                disk.mayLackEntries(writer) ? nil : FileStamp(path: path).map { ($0, disk.lending.generation) }
+            let (start, generation) = try disk.index.write({ writer -> (FileStamp, Int)? in
+                guard !disk.mayLackEntries(writer) else { return nil }
+                try writer.noteWriting()
+                return try folder.open(path, O_RDONLY | O_NONBLOCK).stamp.map { ($0, disk.lending.generation) }
             })
         else { return false }
+        let old = try folder.open(path, O_RDONLY | O_NONBLOCK)
+        guard old.stamp?.inode == start.inode else { return false }
         let draft = try folder.partialPath("entries")
         let file = try folder.create(draft)
         defer { unlink(draft) }
@@ -42,7 +45,7 @@ struct EntryLogRewriting {
         }
         let base = EntryLog.header(base: size)
         _ = base.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, 0) }
-        return try disk.index.write { _ in
+        return try disk.index.write { writer in
             // An index that was begun anew meanwhile did not have all entries when it was read.
             guard disk.lending.generation == generation, let stamp = FileStamp(path: path), stamp.inode == start.inode,
                 stamp.size >= start.size
@@ -53,6 +56,7 @@ struct EntryLogRewriting {
             let added = try old.bytes(count, at: place)
             guard added.count == count else { return false }
             try file.write(added)
+            try writer.noteWriting()
             guard rename(draft, path) == 0 else { throw SystemError(errno, "name", path) }
             disk.index.logFailures.subtract(failures, ordering: .relaxed)
             return true

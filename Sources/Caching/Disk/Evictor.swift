@@ -327,12 +327,12 @@ struct Evictor: Sendable {
         // Renamed before the leases are looked at: a reader that lends it in between either does not find it, or its lease
         // is seen.
         let aside = try disk.folder.partialPath("evicted")
-        for file in files {
+        for (file, until) in files.map({ ($0.name, $0.until) }) {
             let path = disk.folder.blob(file)
             // Not one that a link leads to.
             let isReachable = (try? disk.folder.checkPlace(of: file)) != nil
             if isReachable, rename(path, aside) == 0 {
-                let rest = try restOfLease(file, writer)
+                let rest = until == LentFile.atOnce ? 0 : try restOfLease(file, writer)
                 if rest > 0, rename(aside, path) == 0 {
                     let size = FileStamp(path: path)?.size ?? 0
                     try writer.retire(file, bytes: size, until: disk.clock.now + rest)

@@ -6,12 +6,12 @@ internal import Synchronization
 /// opened, and every two seconds from there.
 ///
 /// SQLite stops silently at the first damaged page of its log, and cannot tell a missing row from one that never was.
-/// Nobody but SQLite and ``EntryLog`` writes these files, so each other change is one too many.
+/// Nobody but SQLite, ``EntryLog`` and ``EntryLogRewriting`` writes these files, so each other change is one too many.
 final class IndexWatch: Sendable {
     /// What is known of the index as its files were in the state `seen`.
     private enum Knowledge {
         case none, isSound
-        /// Somebody has changed them. This is told once, and counts until a check has been made.
+        /// Somebody has changed them, and no check has been made since.
         case isChanged
     }
 
@@ -105,6 +105,8 @@ final class IndexWatch: Sendable {
         guard begin >= rest, let lock = try? folder.open(index.files.path + ".check", O_RDWR),
             lock.lock()
         else { return }
+        // Until it is made, what is known of changes counts.
+        state.withLock { if index.isChanged { $0.knowledge = .isChanged } }
         index.noteCheck()
         do {
             try check()

@@ -62,8 +62,9 @@ struct LeftoverCollector {
             return
         }
         try disk.index.write { writer in
+            let retired = try writer.files(of: name.hex)
             let named = try disk.folder.blobs(of: name).filter {
-                try FileStamp.existing(disk.folder.blob($0))?.inode == stamp.inode
+                try !retired.contains($0) && FileStamp.existing(disk.folder.blob($0))?.inode == stamp.inode
             }
             let row = try writer.row(name)
             try writer.confirm()

@@ -63,7 +63,8 @@ struct Repairer: Sendable {
         let wasThere = (try? disk.folder.takeAway(path)) != nil
         if isThere || wasThere { report(row.name) }
         try writer.remove(row.number)
-        return nil
+        // The index may be the older of the two, and the image have a file of another name.
+        return try adopt(key, writer)
     }
 
     /// Puts an entry right; a miss where the disk is full and there is no file: nothing can be put right then, nor need be.
@@ -268,6 +269,7 @@ struct Repairer: Sendable {
         guard let hex = parts.first, let name = Digest(hex: hex) else { return }
         let fileExtension = parts.count > 1 ? String(parts[1]) : ""
         let path = disk.folder.blob(String(hex), fileExtension)
+        if try writer.files(of: String(hex)).contains(fileName) { return }
         let other = try writer.row(name)
         if let other, try other.fileName == fileName || !replaces(fileName, other) {
             return try retire(fileName, besides: other, writer)

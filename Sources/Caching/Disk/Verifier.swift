@@ -88,7 +88,7 @@ struct Verifier {
             for entry in unlogged where !damaged.contains(entry.row.number) {
                 // Another process may have written it meanwhile, and its record.
                 guard let now = try writer.details(entry.row.number), now.mark == entry.mark else { continue }
-                if now.mark == nil { try writer.correct(now.row) } else { writer.log(now.record) }
+                if now.mark == nil { try writer.correct(now.row) } else { try writer.log(now.record) }
             }
         }
         // Others wait for the index too.

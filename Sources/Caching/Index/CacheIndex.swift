@@ -116,7 +116,7 @@ final class CacheIndex: Sendable {
 
     /// ``isChanged``, after another look at the files. Waits for other writers. O(n) in the frames of the log.
     func wasChangedByOthers() throws -> Bool {
-        try write { if !$0.checksLogIndex() { changed.store(true, ordering: .relaxed) } }
+        try write { if !$0.checksLogIndex() { noteChange() } }
         return isChanged
     }
 
@@ -130,7 +130,7 @@ final class CacheIndex: Sendable {
     }
 
     func noteTransaction(of writer: IndexWriter) {
-        if writer.wasChanged { changed.store(true, ordering: .relaxed) }
+        if writer.wasChanged { noteChange() }
         newLog.store(writer.wantsNewLog, ordering: .relaxed)
         logFailures.add(writer.takeLogFailures(), ordering: .relaxed)
     }
@@ -145,7 +145,7 @@ final class CacheIndex: Sendable {
         try reading(or: nil, patience: patience) { reader in
             if let row = try reader.row(number) { return row }
             // It may be in what the log has lost.
-            let isOlder = reader.noteLog() || writer.withLockIfAvailable { $0?.noteLog() } == true
+            let isOlder = reader.noteLog() || writer.withLockIfAvailable { $0?.isLogOlder } == true
             if isOlder { noteChange() }
             return nil
         }
@@ -186,6 +186,7 @@ final class CacheIndex: Sendable {
     /// far the log was: it may be an older one by now.
     private func distrust(_ failure: Failure) { if !failure.isForeign { noteChange() } }
 
+    /// Notes that somebody has changed the files, and has the folder checked.
     private func noteChange() { if !changed.exchange(true, ordering: .relaxed) { onDamage.report() } }
 
     /// Runs `body`, and says it once when a newer halcyon has made the index.

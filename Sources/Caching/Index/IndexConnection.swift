@@ -142,7 +142,7 @@ enum IndexStatement: Int, CaseIterable {
         case .retire: "INSERT INTO lent(file, bytes, until) VALUES(?1, ?2, ?3)"
         case .forgetFile: "DELETE FROM lent WHERE file = ?1"
         case .filesOf: "SELECT file FROM lent WHERE file >= ?1 AND file < ?2"
-        case .dueFiles: "SELECT file FROM lent WHERE until <= ?1 OR until > ?3 LIMIT ?2"
+        case .dueFiles: "SELECT file, bytes, until FROM lent WHERE until <= ?1 OR until > ?3 LIMIT ?2"
         case .lentFiles: "SELECT file, bytes, until FROM lent WHERE until > 0"
         case .lentCount: "SELECT count(*) FROM lent WHERE until > ?1"
         case .extensions: "SELECT id, extension FROM entries"

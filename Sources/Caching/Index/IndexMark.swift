@@ -45,6 +45,12 @@ struct IndexMark: Equatable, Sendable {
         (index, log, entryLog) = (File(files.path), File(files.log), File(files.entryLog))
     }
 
+    /// `true` when nothing but the copying of SQLite's log into the index can have led from `other` to this state.
+    func isCopied(from other: IndexMark) -> Bool {
+        bootNumber == other.bootNumber && index.inode == other.index.inode && log == other.log
+            && entryLog == other.entryLog
+    }
+
     /// The state that was last found sound; `nil` when there is no such note.
     init?(savedIn files: IndexFiles) {
         guard let bytes = try? Files.read(files.mark, followsLinks: false), bytes.count < 1000 else { return nil }

@@ -32,6 +32,7 @@ final class IndexReader: IndexReading {
         unprovenTimes = try connection.unprovenTimes(clock, since: anchor)
         isAdopting = try connection.folderState() == IndexSchema.Folder.adopting
         find = try connection.statement(.find)
+        database.noteLog()
         // The tables that the statement was prepared for are those of this version.
         try IndexSchema.check(database)
     }

@@ -17,9 +17,7 @@ extension IndexReading {
 
     /// The files that are kept for leases.
     func lentFiles() throws(Failure) -> [LentFile] {
-        try connection.all(.lentFiles) { row in
-            row.text(0).map { LentFile(name: $0, bytes: row.integer(1), until: row.integer(2)) }
-        }
+        try connection.all(.lentFiles, read: LentFile.init)
     }
 
     /// The numbers of entries that no version of ours would have written. Reads all entries.
@@ -31,10 +29,18 @@ extension IndexReading {
     }
 }
 
-/// A file that has no entry any more and is kept for a lease.
+/// A file that has no entry any more, and is kept for a lease or goes.
 struct LentFile: Sendable {
     let name: String
     let bytes: Int
-    /// The end of the lease.
+    /// The end of the lease; 0 when it goes at once unless it is lent, and ``atOnce``.
     let until: Int
+
+    /// The end of a lease that does not count: that of an image which was removed.
+    static let atOnce = -1
+
+    init?(_ statement: SQLiteStatement) {
+        guard let name = statement.text(0) else { return nil }
+        (self.name, bytes, until) = (name, statement.integer(1), statement.integer(2))
+    }
 }

@@ -22,7 +22,7 @@ final class IndexWriter: IndexReading {
     /// `true` when there may be files without entries. There are none as a rule, and then none is looked for.
     private var mayHaveRetired = true
     /// The state of the files after the last transaction, and what SQLite counts of others' by then.
-    private var seen: (mark: IndexMark, version: Int)?
+    private var seen: (mark: IndexMark, version: Int, copying: SQLiteDatabase.LogCopying)?
     /// `true` when somebody changed the files between the last two transactions, and SQLite does not know of it, or replaced
     /// them by older ones.
     private(set) var wasChanged = false
@@ -100,8 +100,14 @@ final class IndexWriter: IndexReading {
                 try IndexSchema.check(connection.database)
             }
             let version = try connection.first(.version) { $0.integer(0) } ?? 0
-            wasChanged = noteLog() || seen.map { $0.version == version && $0.mark != before } ?? false
-            seen = (before, version)
+            let copying = SQLiteDatabase.LogCopying(of: connection.database)
+            wasChanged =
+                connection.database.noteLog()
+                || seen.map { seen in
+                    seen.version == version && seen.mark != before
+                        && !(before.isCopied(from: seen.mark) && copying.mayHaveGoneOn(since: seen.copying))
+                } ?? false
+            seen = (before, version, copying)
             // What is written behind a gap in the log is lost with it.
             if wasChanged, !checksLogIndex() { throw Failure.cutMemory }
             let state = try connection.first(.state) { ($0.integer(0), $0.integer(1) != 0) }
@@ -120,8 +126,8 @@ final class IndexWriter: IndexReading {
             if syncs { try BlockingPool.waiting { try commit.run() } } else { try commit.run() }
             if hasDeparture { lending.noteDeparture() }
             let after = mark
-            seen = (after, version)
-            noteLog()
+            seen = (after, version, SQLiteDatabase.LogCopying(of: connection.database))
+            connection.database.noteLog()
             // Only what is known to be another one: what was committed names the files that would be taken back.
             let isSeen = isInPlace(after) || !after.index.isKnown
             if !isSeen { undos.reversed().forEach { $0() } }
@@ -147,9 +153,8 @@ final class IndexWriter: IndexReading {
     /// transaction itself fails then anyway: this is for what cannot be taken back, before it is done.
     func confirm() throws(Failure) { try connection.database.checkMemory() }
 
-    /// See ``SQLiteDatabase/noteLog()``.
-    @discardableResult
-    func noteLog() -> Bool { connection.database.noteLog() }
+    /// See ``SQLiteDatabase/isLogOlder``.
+    var isLogOlder: Bool { connection.database.isLogOlder }
 
     /// See ``SQLiteDatabase/checksLogIndex()``.
     func checksLogIndex() -> Bool { connection.database.checksLogIndex() }
@@ -335,13 +340,17 @@ final class IndexWriter: IndexReading {
     }
 
     /// Appends the record of an entry to the log once more.
-    func log(_ record: EntryRecord) {
+    func log(_ record: EntryRecord) throws(Failure) {
+        try noteWriting()
         let bytes = record.bytes
         log.add(bytes, mark: EntryRecord.mark(of: bytes))
     }
 
     /// Ends the adoption: every image in the folder has an entry.
     func endAdopting() throws(Failure) { try setState(IndexSchema.Folder.known) }
+
+    /// Writes something, so that other processes see who has changed the files of the index in this transaction.
+    func noteWriting() throws(Failure) { try setAnchor(clock.anchor) }
 
     /// Records the moment, so that the cache's time goes on from it after a restart of the machine.
     func setAnchor(_ anchor: CacheClock.Anchor) throws(Failure) {
@@ -350,7 +359,7 @@ final class IndexWriter: IndexReading {
 
     // MARK: Files without entries
 
-    /// Records that a file has no entry any more and goes at `moment`, when its lease ends; at once when that is 0.
+    /// Records that a file has no entry any more and goes at `moment`; see ``LentFile/until``.
     func retire(_ fileName: String, bytes: Int, until moment: Int) throws(Failure) {
         // Replacing would not run the trigger that keeps the sum.
         try forget(file: fileName)
@@ -360,8 +369,8 @@ final class IndexWriter: IndexReading {
     }
 
     /// Up to `limit` files whose time has come at `moment`, or is too far away to be true.
-    func dueFiles(at moment: Int, _ limit: Int) throws(Failure) -> [String] {
-        try connection.all(.dueFiles, moment, limit, moment + Lending.longest + 1) { $0.text(0) }
+    func dueFiles(at moment: Int, _ limit: Int) throws(Failure) -> [LentFile] {
+        try connection.all(.dueFiles, moment, limit, moment + Lending.longest + 1, read: LentFile.init)
     }
 
     /// The number of files that are kept for leases at `moment`.

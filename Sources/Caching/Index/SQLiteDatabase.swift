@@ -133,14 +133,19 @@ final class SQLiteDatabase {
     /// How far the log was when it was last looked at.
     private var position: LogPosition?
 
-    /// Notes how far the log of changes is.
-    ///
-    /// - Returns: `true` when that is less far than this connection has seen it: somebody has cut it, and what was in the rest
-    ///   is lost.
+    /// `true` when the log of changes is less far than it was at the last ``noteLog()``: somebody has cut it, and what was in the
+    /// rest is lost.
+    var isLogOlder: Bool {
+        guard let position, let now = LogPosition(of: self) else { return false }
+        return !now.follows(position)
+    }
+
+    /// Notes how far the log of changes is; returns what ``isLogOlder`` was.
+    @discardableResult
     func noteLog() -> Bool {
-        guard let now = LogPosition(of: self) else { return false }
-        defer { position = now }
-        return position.map { !now.follows($0) } ?? false
+        let isOlder = isLogOlder
+        position = LogPosition(of: self) ?? position
+        return isOlder
     }
 
     /// How far the log of changes is. It never goes back.
@@ -160,6 +165,16 @@ final class SQLiteDatabase {
             let logs = log &- other.log
             return logs == 0 ? frames >= other.frames : logs < 1 << 20
         }
+    }
+
+    /// How far the log of changes is copied into the file, which whoever has written does after the write is over.
+    struct LogCopying {
+        private var (begun, done): (UInt32, UInt32) = (0, 0)
+
+        init(of database: SQLiteDatabase) { _ = hl_sqlite_log_copying(database.handle, &begun, &done) }
+
+        /// `true` when a part of it may have been copied after `other` was looked at.
+        func mayHaveGoneOn(since other: LogCopying) -> Bool { begun != other.begun || other.done != other.begun }
     }
 
     /// `true` when the connection keeps all others out: it is closed at once.

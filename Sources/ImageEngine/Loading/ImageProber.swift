@@ -191,9 +191,7 @@ struct ImageProber: Sendable {
     }
 
     private static func probed(_ file: LocalFile, cacheType: CacheType) throws(ImageError) -> ProbedImage {
-        let (probe, stamp) = try file.inspected { (number, count) throws(ImageHeader.Failure) in
-            try ImageProbe(descriptor: number, count: count)
-        }
+        let (probe, stamp) = try file.inspected(ImageProbe.init(descriptor:count:))
         return ProbedImage(probe: probe, byteCount: stamp.size, cacheType: cacheType)
     }
 }

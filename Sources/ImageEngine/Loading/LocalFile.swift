@@ -85,9 +85,7 @@ struct LocalFile: Sendable {
     /// The image, read in place: it is never copied, and its record stays in memory as long as the file is unchanged.
     func image(_ key: CacheKey, in cache: ImageCache, needs: ImageNeeds, now: Int) throws(ImageError) -> ImageResult {
         try opened { (file, read) throws(ImageError) in
-            let header = try inspected(file, read) { (number, count) throws(ImageHeader.Failure) in
-                try ImageHeader(descriptor: number, count: count)
-            }
+            let header = try inspected(file, read, ImageHeader.init(descriptor:count:))
             try checkIntegrity(of: file)
             // A link is followed for reading, but a change of the file behind it would go unnoticed, so it is not
             // remembered; nor is a file that was replaced or written to while it was read.

@@ -239,15 +239,12 @@ struct PendingStore: Sendable {
                     try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
                 case .body(let body): try body.header()
                 case .file(let path, _):
-                    try LocalFile(path: path, options: options).inspected {
-                        (number, count) throws(ImageHeader.Failure) in
-                        try ImageHeader(descriptor: number, count: count)
-                    }.facts
+                    try LocalFile(path: path, options: options).inspected(ImageHeader.init(descriptor:count:)).facts
                 }
             if warns { logMismatch(of: header.format) }
             return header
         } catch ImageHeader.Failure.unreadable(let code) {
-            throw .storage(SystemError(code, "read", source), folder: "the cache folder")
+            throw .storage(SystemError(code, "read", "the body of \(source)"), folder: "the cache folder")
         } catch let failure as ImageHeader.Failure {
             throw .badData(reason: failure.sentence(contentType: contentType), source: source, sample: sample)
         } catch let error as ImageError {
