@@ -87,6 +87,8 @@ final class MessageWriter: Sendable {
     private let output: OutputDescriptor
     private let wake = WakeEvent()
     private let state = Mutex(State())
+    /// Held while a failure is told.
+    private let telling = Mutex(())
     private let onFailure: @Sendable (String) -> Void
     private let onGone: @Sendable () -> Void
     private let onDrain: @Sendable () -> Void
@@ -240,13 +242,16 @@ final class MessageWriter: Sendable {
         onGone()
     }
 
-    /// Tells the failure that nobody has been told of yet. The calling thread holds no locks.
+    /// Tells the failure that nobody has been told of yet; when this returns, it has been told. The calling thread holds no
+    /// locks.
     private func tellFailure() {
-        let failure = state.withLock { state in
-            defer { state.failure = nil }
-            return state.failure
+        telling.withLock { _ in
+            let failure = state.withLock { state in
+                defer { state.failure = nil }
+                return state.failure
+            }
+            if let failure { onFailure(failure) }
         }
-        if let failure { onFailure(failure) }
     }
 
     // MARK: Writing
