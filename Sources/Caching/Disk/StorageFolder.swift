@@ -41,7 +41,9 @@ package final class StorageFolder: Sendable {
             var status = stat()
             guard stat(path, &status) == 0 else {
                 guard errno == ENOENT else { throw SystemError(errno, "look at", path) }
-                if try Files.kind(path) == nil { return false }
+                guard let kind = try Files.kind(path) else { return false }
+                // Another thread or process has just made it.
+                if kind == .folder { return true }
                 throw SystemError(ENOENT, Self.follow, path)
             }
             guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError(ENOTDIR, "use the folder", path) }

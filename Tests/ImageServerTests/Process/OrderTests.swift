@@ -90,7 +90,8 @@ struct OrderTests {
                 (4 * round + 3, "isCached", #"{"key":\#(url)}"#),
             ])
             let replies = try server.replies(4).byID
-            #expect(replies[4 * round + 1]?["result"]?["width"]?.integer == 61)
+            let found = replies[4 * round + 1]
+            #expect(found?["result"]?["width"]?.integer == 61, "\(found?.text ?? "")")
             #expect(replies[4 * round + 3]?["result"]?["cached"]?.boolean == false)
         }
         #expect(server.finish() == 0)
@@ -126,7 +127,8 @@ struct OrderTests {
         try server.requestAll([(0, "retrieve", #"{"url":\#(url),"options":{"onLastCancel":"finish"}}"#)])
         try await eventually("the download") { web.requests.count == 1 }
         try server.send(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":0}}"#)
-        #expect(try server.replies(1).byID[0]?["error"]?["code"]?.integer == -32800)
+        let cancelled = try server.replies(1).byID[0]
+        #expect(cancelled?["error"]?["code"]?.integer == -32800, "\(cancelled?.text ?? "")")
         try server.requestAll([(1, "remove", #"{"key":\#(url)}"#), (2, "isCached", #"{"key":\#(url)}"#)])
         gate.open()
         let replies = try server.replies(2)
