@@ -264,6 +264,15 @@ import Testing
         #expect(try disk.record("1") != nil && disk.record("2") != nil)
     }
 
+    @Test func aUseIsOlderThanTheStoresAfterIt() throws {
+        let disk = try TestDisk { ($0.bytesLimit, $0.purgeRatio) = (3500, 1) }
+        try disk.store(hollowPNG(width: 1, count: 1000), "used")
+        disk.disk.touch(try #require(try disk.record("used")))
+        for number in 1...3 { try disk.store(hollowPNG(width: 1 + number, count: 1000), "\(number)") }
+        #expect(try disk.record("used") == nil)
+        for number in 1...3 { #expect(try disk.record("\(number)") != nil) }
+    }
+
     @Test func aLowerLimitHoldsAtOnce() throws {
         let disk = try TestDisk { $0.bytesLimit = 0 }
         for number in 1...100 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }

@@ -163,8 +163,6 @@ struct Evictor: Sendable {
         // Where there are more, the leases of some are over.
         if try writer.totals().lent <= pass.lentShare, try pass.isReached(writer) { return [] }
         _ = try removeDueFiles(64, writer)
-        // Judged by the uses up to now.
-        try disk.touches.flush(into: writer)
         writer.onFailure { disk.evictionPosition.withLock { $0 = EvictionPosition() } }
         var isRoom = false
         for takesLent in [false, true] where !isRoom {

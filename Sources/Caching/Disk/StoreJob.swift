@@ -160,6 +160,8 @@ final class StoreJob: Sendable {
             throw ImageError.notCached(key: request.key.key)
         }
         try disk.folder.makeWay(to: path)
+        // What was used before comes before it in the order of use.
+        try disk.touches.flush(into: writer)
         var (row, twin) = (try newRow(writer), twin)
         let (old, isThere) = try previous(row, &twin, writer)
         if let old, old.name == name, let kept = try keepingFile(of: old, row, writer) { return kept }

@@ -67,7 +67,7 @@ final class TouchLog: Sendable {
         }
     }
 
-    /// Writes the gathered uses. A failure loses nothing but order.
+    /// Writes the gathered uses.
     func flush() {
         let isEmpty = state.withLock { state in
             state.schedule = .none
@@ -80,18 +80,27 @@ final class TouchLog: Sendable {
         }
     }
 
-    /// Writes the gathered uses within a transaction.
+    /// Writes the gathered uses within a transaction; they are gathered again when it fails.
     func flush(into writer: IndexWriter) throws {
         let pending = state.withLock { state in
-            defer { state = State() }
+            defer { (state.pending, state.urgent, state.schedule) = ([:], 0, .none) }
             return state.pending
         }
-        if pending.isEmpty { return }
+        guard let first = pending.values.lazy.map(\.place).min() else { return }
+        writer.onFailure { [self] in
+            state.withLock { state in
+                state.pending.merge(pending) { later, earlier in
+                    var touch = later
+                    touch.movesExpiry = later.movesExpiry || earlier.movesExpiry
+                    return touch
+                }
+            }
+        }
         let now = index.clock.now
-        let latest = try writer.latestUse()
+        let latest = try writer.latestUse() + 1
         // Numbered in the order they came, but written in that of the table, where neighbours share a page.
         for (number, touch) in pending.sorted(by: { $0.key < $1.key }) {
-            try writer.touch(number, touch, use: latest + touch.place, at: now)
+            try writer.touch(number, touch, use: latest + touch.place - first, at: now)
         }
     }
 
