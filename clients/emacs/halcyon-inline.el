@@ -18,7 +18,7 @@
 (require 'cl-lib)
 (require 'halcyon)
 (require 'halcyon-find)
-(require 'image)
+(require 'halcyon-inline-picture)
 
 (defvar org-inline-image-overlays)
 
@@ -26,14 +26,6 @@
   "Remote images in the buffers that refer to them."
   :group 'halcyon
   :prefix "halcyon-inline-")
-
-(defcustom halcyon-inline-max-width 0.9
-  "The widest that an image is shown: pixels, or a fraction of the window."
-  :type '(choice (integer :tag "Pixels") (float :tag "Fraction of the window")))
-
-(defcustom halcyon-inline-max-height 0.7
-  "The highest that an image is shown: pixels, or a fraction of the window."
-  :type '(choice (integer :tag "Pixels") (float :tag "Fraction of the window")))
 
 (defcustom halcyon-inline-margin 40
   "How many lines before and after what is in sight are looked after too."
@@ -54,23 +46,6 @@ It then comes from the cache, unless `halcyon-inline-options' says
 that its server is to be asked."
   :type 'number)
 
-(defface halcyon-inline-label '((t :inherit shadow))
-  "For what stands in place of an image.")
-
-(defface halcyon-inline-error '((t :inherit error))
-  "For what is said of an image that did not come.")
-
-(cl-defstruct (halcyon-inline--picture (:copier nil))
-  "An image in a buffer."
-  overlay url width
-  (state 'loading :documentation "`loading', `shown' or `failed'.")
-  (call nil :documentation "The call that is on its way, or nil.")
-  (image nil :documentation "The result that is shown, or nil.")
-  (error nil :documentation "The error that is shown, or nil.")
-  (asked 0 :documentation "When it was asked for last, in seconds.")
-  (room nil :documentation "The room for which it was shown.")
-  (spec nil :documentation "The image of Emacs that is shown, or nil."))
-
 (defvar-local halcyon-inline--pictures nil
   "The pictures of this buffer.")
 
@@ -84,108 +59,20 @@ that its server is to be asked."
   "Whether the images of this buffer are hidden for now.")
 
 
-;;; Display
-
-(defun halcyon-inline--window (buffer)
-  "A window of BUFFER on a frame that can show images, or nil."
-  (seq-find (lambda (window) (display-images-p (window-frame window)))
-            (get-buffer-window-list buffer nil t)))
-
-(defun halcyon-inline--room (window)
-  "The largest width and height in pixels of an image in WINDOW."
-  (cl-flet ((pixels (limit whole) (if (floatp limit) (round (* limit whole)) limit)))
-    (cons (pixels halcyon-inline-max-width (window-body-width window t))
-          (pixels halcyon-inline-max-height (window-body-height window t)))))
-
-(defun halcyon-inline--name (url)
-  "A short name for URL."
-  (let ((name (file-name-nondirectory (replace-regexp-in-string "[?#].*" "" url))))
-    (truncate-string-to-width (if (string-empty-p name) url name) 40 nil nil "…")))
-
-(defun halcyon-inline--say (picture text face)
-  "Show TEXT in FACE behind what PICTURE stands for."
-  (let ((overlay (halcyon-inline--picture-overlay picture)))
-    (overlay-put overlay 'display nil)
-    (overlay-put overlay 'face nil)
-    (overlay-put overlay 'after-string (propertize (format " [%s]" text) 'face face))))
-
-(defun halcyon-inline--why (error)
-  "A few words for ERROR."
-  (let* ((data (halcyon-error-data error))
-         (status (plist-get data :statusCode)))
-    (if status (format "HTTP %s" status)
-      (or (plist-get data :name) (string-remove-prefix "halcyon-" (symbol-name (car error)))))))
-
-(defun halcyon-inline--show (picture)
-  "Show PICTURE as it is now."
-  (let* ((overlay (halcyon-inline--picture-overlay picture))
-         (image (halcyon-inline--picture-image picture))
-         (window (halcyon-inline--window (overlay-buffer overlay)))
-         (name (halcyon-inline--name (halcyon-inline--picture-url picture)))
-         (spec (and image window (plist-get image :path) (halcyon-image-type image)
-                    (halcyon-inline--spec picture window))))
-    (setf (halcyon-inline--picture-spec picture) spec)
-    (overlay-put overlay 'help-echo
-                 (pcase (halcyon-inline--picture-state picture)
-                   ('failed (halcyon-error-message (halcyon-inline--picture-error picture)))
-                   ('shown (format "%s\n%s" (halcyon-inline--picture-url picture)
-                                   (halcyon-image-label image)))))
-    (cond
-     (spec (overlay-put overlay 'after-string nil)
-           ;; Else the underline of a link runs through it.
-           (overlay-put overlay 'face 'default)
-           (overlay-put overlay 'display spec))
-     (image (halcyon-inline--say picture (halcyon-image-label image) 'halcyon-inline-label))
-     ((halcyon-inline--picture-error picture)
-      (halcyon-inline--say picture
-                           (format "%s: %s" name
-                                   (halcyon-inline--why (halcyon-inline--picture-error picture)))
-                           'halcyon-inline-error))
-     (t (halcyon-inline--say picture (format "loading %s…" name) 'halcyon-inline-label)))))
-
-(defun halcyon-inline--spec (picture window)
-  "The image of Emacs for PICTURE in WINDOW, or nil when there can be none."
-  (let* ((image (halcyon-inline--picture-image picture))
-         (room (halcyon-inline--room window))
-         (wanted (halcyon-inline--picture-width picture))
-         (width (and wanted
-                     (min (if (floatp wanted)
-                              (round (* wanted (window-body-width window t)))
-                            wanted)
-                          (car room))))
-         (rotation (halcyon-inline--rotation image))
-         ;; Emacs turns an image after it has given it its size.
-         (names (if (memql rotation '(90 270))
-                    '(:height :max-height :max-width)
-                  '(:width :max-width :max-height))))
-    (setf (halcyon-inline--picture-room picture) room)
-    (ignore-errors
-      (apply #'create-image (plist-get image :path) (halcyon-image-type image) nil
-             `(,@(and width (list (nth 0 names) width))
-               ,(nth 1 names) ,(car room) ,(nth 2 names) ,(cdr room)
-               ,@(and rotation (list :rotation rotation)) :ascent center)))))
-
-(defun halcyon-inline--rotation (image)
-  "The degrees by which Emacs is to turn IMAGE, a result, or nil.
-It does not look at the orientation that EXIF says."
-  (and (member (plist-get image :format) '("jpeg" "png" "webp"))
-       (cdr (assq (plist-get image :orientation) '((3 . 180) (6 . 90) (8 . 270))))))
-
-
 ;;; Loading
 
 (defun halcyon-inline--load (picture)
   "Ask for PICTURE; what is shown of it stays until the answer has come."
-  (let* ((buffer (overlay-buffer (halcyon-inline--picture-overlay picture)))
+  (let* ((buffer (overlay-buffer (halcyon-inline-picture-overlay picture)))
          call
          (while-wanted (lambda (function)
                          (lambda (value)
-                           (when (and (eq call (halcyon-inline--picture-call picture))
-                                      (overlay-buffer (halcyon-inline--picture-overlay picture)))
+                           (when (and (eq call (halcyon-inline-picture-call picture))
+                                      (overlay-buffer (halcyon-inline-picture-overlay picture)))
                              (funcall function value))))))
     (setq call
           (halcyon-retrieve
-           (halcyon-inline--picture-url picture)
+           (halcyon-inline-picture-url picture)
            ;; Emacs reads the file again whenever its own cache has dropped it.
            :options (append halcyon-inline-options
                             (list :lease (* 4 (max 900 halcyon-inline-refresh-after))))
@@ -194,38 +81,38 @@ It does not look at the orientation that EXIF says."
            :then (funcall while-wanted (lambda (image) (halcyon-inline--came picture image)))
            :else (funcall while-wanted
                           (lambda (error) (halcyon-inline--failed picture error buffer)))))
-    (setf (halcyon-inline--picture-asked picture) (float-time)
-          (halcyon-inline--picture-call picture) call)))
+    (setf (halcyon-inline-picture-asked picture) (float-time)
+          (halcyon-inline-picture-call picture) call)))
 
 (defun halcyon-inline--report (picture report)
   "Show how far PICTURE has come, according to REPORT."
   (let ((percentage (plist-get report :percentage)))
-    (when (and percentage (eq 'loading (halcyon-inline--picture-state picture)))
-      (halcyon-inline--say picture
-                           (format "loading %s… %d%%"
-                                   (halcyon-inline--name (halcyon-inline--picture-url picture))
-                                   percentage)
-                           'halcyon-inline-label))))
+    (when (and percentage (eq 'loading (halcyon-inline-picture-state picture)))
+      (halcyon-inline-picture-say picture
+                                  (format "loading %s… %d%%"
+                                          (halcyon-inline-picture-name (halcyon-inline-picture-url picture))
+                                          percentage)
+                                  'halcyon-inline-label))))
 
 (defun halcyon-inline--came (picture image)
   "Show IMAGE, the answer for PICTURE."
-  (let ((old (halcyon-inline--picture-spec picture)))
-    (setf (halcyon-inline--picture-call picture) nil
-          (halcyon-inline--picture-state picture) 'shown
-          (halcyon-inline--picture-error picture) nil
-          (halcyon-inline--picture-image picture) image)
+  (let ((old (halcyon-inline-picture-spec picture)))
+    (setf (halcyon-inline-picture-call picture) nil
+          (halcyon-inline-picture-state picture) 'shown
+          (halcyon-inline-picture-error picture) nil
+          (halcyon-inline-picture-image picture) image)
     ;; Other bytes may have come to the same path.
     (when (and old (fboundp 'image-flush)) (image-flush old t))
-    (halcyon-inline--show picture)))
+    (halcyon-inline-picture-show picture)))
 
 (defun halcyon-inline--failed (picture error buffer)
   "Show ERROR in place of PICTURE, unless BUFFER has an older image of it.
 What may go well later is tried again then."
-  (setf (halcyon-inline--picture-call picture) nil)
-  (unless (halcyon-inline--picture-image picture)
-    (setf (halcyon-inline--picture-state picture) 'failed
-          (halcyon-inline--picture-error picture) error)
-    (halcyon-inline--show picture))
+  (setf (halcyon-inline-picture-call picture) nil)
+  (unless (halcyon-inline-picture-image picture)
+    (setf (halcyon-inline-picture-state picture) 'failed
+          (halcyon-inline-picture-error picture) error)
+    (halcyon-inline-picture-show picture))
   (when (eq (car error) 'halcyon-server-gone)
     (with-current-buffer buffer
       (halcyon-inline--look-later
@@ -233,9 +120,9 @@ What may go well later is tried again then."
 
 (defun halcyon-inline--retry-p (picture now)
   "Whether PICTURE is to be asked for again at the time NOW."
-  (and (not (halcyon-inline--picture-call picture))
-       (let ((error (halcyon-inline--picture-error picture))
-             (age (- now (halcyon-inline--picture-asked picture))))
+  (and (not (halcyon-inline-picture-call picture))
+       (let ((error (halcyon-inline-picture-error picture))
+             (age (- now (halcyon-inline-picture-asked picture))))
          (cond
           ((not error) (> age halcyon-inline-refresh-after))
           ((eq (car error) 'halcyon-server-gone) t)
@@ -244,10 +131,10 @@ What may go well later is tried again then."
 
 (defun halcyon-inline--drop (picture)
   "Take PICTURE out of its buffer, and cancel what is on its way."
-  (let ((call (halcyon-inline--picture-call picture)))
-    (setf (halcyon-inline--picture-call picture) nil)
+  (let ((call (halcyon-inline-picture-call picture)))
+    (setf (halcyon-inline-picture-call picture) nil)
     (when call (halcyon-cancel call)))
-  (delete-overlay (halcyon-inline--picture-overlay picture))
+  (delete-overlay (halcyon-inline-picture-overlay picture))
   (setq halcyon-inline--pictures (delq picture halcyon-inline--pictures)))
 
 (defun halcyon-inline--changed (overlay after &rest _)
@@ -262,9 +149,9 @@ What may go well later is tried again then."
   "Add a picture for REFERENCE, as from `halcyon-find-images', and load it.
 Returns the picture."
   (let* ((overlay (make-overlay (plist-get reference :start) (plist-get reference :end) nil t))
-         (picture (make-halcyon-inline--picture :overlay overlay
-                                                :url (plist-get reference :url)
-                                                :width (plist-get reference :width))))
+         (picture (make-halcyon-inline-picture :overlay overlay
+                                               :url (plist-get reference :url)
+                                               :width (plist-get reference :width))))
     (overlay-put overlay 'halcyon-inline picture)
     (overlay-put overlay 'evaporate t)
     (overlay-put overlay 'modification-hooks '(halcyon-inline--changed))
@@ -274,7 +161,7 @@ Returns the picture."
     (when (and (derived-mode-p 'org-mode) (boundp 'org-inline-image-overlays))
       (overlay-put overlay 'org-image-overlay t)
       (push overlay org-inline-image-overlays))
-    (halcyon-inline--show picture)
+    (halcyon-inline-picture-show picture)
     (halcyon-inline--load picture)
     picture))
 
@@ -313,10 +200,10 @@ another buffer, which keeps them."
 (defun halcyon-inline--at (reference)
   "The picture that is there for REFERENCE already, or nil."
   (seq-find (lambda (picture)
-              (let ((overlay (halcyon-inline--picture-overlay picture)))
+              (let ((overlay (halcyon-inline-picture-overlay picture)))
                 (and (eq (overlay-start overlay) (plist-get reference :start))
                      (eq (overlay-end overlay) (plist-get reference :end))
-                     (equal (halcyon-inline--picture-url picture) (plist-get reference :url)))))
+                     (equal (halcyon-inline-picture-url picture) (plist-get reference :url)))))
             halcyon-inline--pictures))
 
 (defun halcyon-inline--look ()
@@ -331,32 +218,25 @@ another buffer, which keeps them."
           (cond
            ((not picture) (setq picture (halcyon-inline--add reference)))
            ((halcyon-inline--retry-p picture now) (halcyon-inline--load picture))
-           ((not (equal (plist-get reference :width) (halcyon-inline--picture-width picture)))
-            (setf (halcyon-inline--picture-width picture) (plist-get reference :width))
-            (halcyon-inline--show picture))
-           ((halcyon-inline--outgrown-p picture) (halcyon-inline--show picture)))
+           ((not (equal (plist-get reference :width) (halcyon-inline-picture-width picture)))
+            (setf (halcyon-inline-picture-width picture) (plist-get reference :width))
+            (halcyon-inline-picture-show picture))
+           ((halcyon-inline-picture-outgrown-p picture) (halcyon-inline-picture-show picture)))
           (push picture near))))
     (dolist (picture halcyon-inline--pictures)
-      (when (or (not (overlay-buffer (halcyon-inline--picture-overlay picture)))
+      (when (or (not (overlay-buffer (halcyon-inline-picture-overlay picture)))
                 (and (not (memq picture near))
-                     (or (eq 'loading (halcyon-inline--picture-state picture))
+                     (or (eq 'loading (halcyon-inline-picture-state picture))
                          (halcyon-inline--past-p picture regions))))
         (halcyon-inline--drop picture)))))
 
 (defun halcyon-inline--past-p (picture regions)
   "Whether PICTURE, whose reference was not found, is in sight in REGIONS."
-  (let* ((overlay (halcyon-inline--picture-overlay picture))
+  (let* ((overlay (halcyon-inline-picture-overlay picture))
          (start (overlay-start overlay))
          (end (overlay-end overlay)))
     (and (seq-some (lambda (region) (<= (car region) start end (cdr region))) regions)
          (not (halcyon-find--hidden-p (list :start start :end end))))))
-
-(defun halcyon-inline--outgrown-p (picture)
-  "Whether the room for PICTURE is another one now, or there are images now."
-  (and (halcyon-inline--picture-image picture)
-       (let ((window (halcyon-inline--window (current-buffer))))
-         (and window (not (equal (halcyon-inline--room window)
-                                 (halcyon-inline--picture-room picture)))))))
 
 (defun halcyon-inline--look-later (&optional delay)
   "Look over this buffer after DELAY seconds, or `halcyon-inline-delay'."
@@ -389,9 +269,9 @@ another buffer, which keeps them."
   "Show the image of EVENT anew wherever it is shown."
   (dolist (buffer (buffer-list))
     (dolist (picture (buffer-local-value 'halcyon-inline--pictures buffer))
-      (when (and (equal (plist-get event :url) (halcyon-inline--picture-url picture))
-                 (not (halcyon-inline--picture-call picture))
-                 (overlay-buffer (halcyon-inline--picture-overlay picture)))
+      (when (and (equal (plist-get event :url) (halcyon-inline-picture-url picture))
+                 (not (halcyon-inline-picture-call picture))
+                 (overlay-buffer (halcyon-inline-picture-overlay picture)))
         ;; The image is in the cache now.  Another request to the network
         ;; could find it stale again, in an endless loop.
         (let ((halcyon-inline-options (append '(:offline t) halcyon-inline-options)))
@@ -459,8 +339,8 @@ another buffer, which keeps them."
   (interactive)
   (let ((halcyon-inline-options (append '(:revalidate "always") halcyon-inline-options)))
     (dolist (picture halcyon-inline--pictures)
-      (when (halcyon-inline--picture-call picture)
-        (halcyon-cancel (halcyon-inline--picture-call picture)))
+      (when (halcyon-inline-picture-call picture)
+        (halcyon-cancel (halcyon-inline-picture-call picture)))
       (halcyon-inline--load picture))))
 
 (defun halcyon-inline-open ()
@@ -468,7 +348,7 @@ another buffer, which keeps them."
   (interactive)
   (let* ((overlay (seq-find (lambda (overlay) (overlay-get overlay 'halcyon-inline))
                             (overlays-in (line-beginning-position) (line-end-position))))
-         (image (and overlay (halcyon-inline--picture-image
+         (image (and overlay (halcyon-inline-picture-image
                               (overlay-get overlay 'halcyon-inline)))))
     (unless image (user-error "There is no image on this line, or it has not come yet"))
     (find-file (plist-get image :path))))

@@ -185,7 +185,7 @@
       (test-set-page "/cat.bmp" (test-page "Sorry" :status 500))
       (halcyon-inline-refresh)
       (test-until (= 3 (test-count "/cat.bmp")))
-      (test-until (not (halcyon-inline--picture-call (car halcyon-inline--pictures))))
+      (test-until (not (halcyon-inline-picture-call (car halcyon-inline--pictures))))
       (should (inline-tests-say-p "BMP 70×70")))))
 
 (ert-deftest refreshing-what-still-loads-begins-anew ()
@@ -208,10 +208,10 @@
         (should-not (halcyon-inline--retry-p picture (float-time)))
         (should (halcyon-inline--retry-p picture (+ 1 halcyon-inline-refresh-after
                                                     (float-time))))
-        (setf (halcyon-inline--picture-asked picture) 0)
+        (setf (halcyon-inline-picture-asked picture) 0)
         (halcyon-inline--look)
-        (should (halcyon-inline--picture-call picture))
-        (test-until (not (halcyon-inline--picture-call picture)))))))
+        (should (halcyon-inline-picture-call picture))
+        (test-until (not (halcyon-inline-picture-call picture)))))))
 
 (ert-deftest the-death-of-the-server-delays-images-and-no-more ()
   (test-case

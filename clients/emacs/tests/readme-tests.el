@@ -83,7 +83,7 @@
                                   (test-url "/cat.png"))
                  "--eval" "(let ((server (halcyon-client-connection halcyon-default-client)))
                              (setq server (slot-value server 'server))
-                             (dolist (feature '(inline find shr nil rpc server wire methods))
+                             (dolist (feature '(inline inline-picture find shr nil rpc server wire methods))
                                (setq feature (if feature (intern (format \"halcyon-%s\" feature))
                                                'halcyon))
                                (when (featurep feature) (unload-feature feature)))
