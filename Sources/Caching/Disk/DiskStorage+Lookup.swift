@@ -22,10 +22,11 @@ extension DiskStorage {
     }
 
     /// `true` when no process has stored the image since the index was last asked for it, and did not have it: a download
-    /// that is about to begin need not look once more.
+    /// that is about to begin need not look once more. `false` where other folders are searched too.
     ///
     /// - Complexity: No system call.
     func isStillMissing(_ key: CacheKey) -> Bool {
+        if hasReadOnlyPaths.load(ordering: .relaxed) { return false }
         let number = name(of: key).rowNumber
         guard let mark = lending.storeMark(at: number) else { return false }
         return misses.withLock { $0[number] == mark }

@@ -69,7 +69,9 @@ extension CacheLookup {
 
     /// `true` when no entry that may answer a request is stored, as far as that is known without waiting.
     func lacks(_ keys: [CacheKey], in cache: ImageCache) throws(ImageError) -> Bool {
-        for key in keys where try !cache.cacheType(for: key, burst: 0, mayWait: false).isMissing { return false }
+        for key in keys where !cache.isStillMissing(key) {
+            if try !cache.cacheType(for: key, burst: 0, mayWait: false).isMissing { return false }
+        }
         return true
     }
 
@@ -77,7 +79,7 @@ extension CacheLookup {
     func lacks(
         _ keys: [CacheKey], in cache: ImageCache, patience: Double, on pool: BlockingPool
     ) async throws -> Bool {
-        for key in keys {
+        for key in keys where !cache.isStillMissing(key) {
             var tier = try cache.cacheType(for: key, burst: 0, mayWait: false)
             if case .unsettled = tier {
                 tier = try await pool.runIfWanted {
