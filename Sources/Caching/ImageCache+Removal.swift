@@ -168,7 +168,8 @@ extension ImageCache {
         return CacheSizes(
             disk: .init(
                 count: disk.count, bytes: disk.bytes, allocatedBytes: disk.allocated,
-                limitBytes: self.disk.configuration.bytesLimit, leasedBytes: disk.lent),
+                limitBytes: self.disk.configuration.bytesLimit,
+                leasedBytes: disk.lent + self.disk.folder.bytesLentBeside),
             memory: .init(
                 count: memory.count, bytes: memory.cost, allocatedBytes: memory.cost,
                 limitBytes: self.memory.costLimit, leasedBytes: 0))

@@ -108,6 +108,23 @@ extension ImageCache {
         return Kept(entry: keep(record, bytes: nil, expiration: expiration).entry, admission: admission)
     }
 
+    /// Gives a finished file one more name, under which it stays for the time of a lease without being an image of the cache.
+    ///
+    /// - Parameter source: What the file was made of, for the error when too much is lent already.
+    package func lend(
+        _ file: String, bytes: Int, for seconds: Double, source: String
+    ) throws(ImageError) -> String {
+        let path = try disk.reporting {
+            try disk.lending.lend(
+                beside: file, bytes: bytes, "", for: seconds, share: disk.lentShare.load(ordering: .relaxed))
+        }
+        guard let path else {
+            throw .limitExceeded(
+                limit: "bytesLimit", reason: "files that are leased take half of the disk tier already", source: source)
+        }
+        return path
+    }
+
     package static func bytes(of content: DiskStorage.Content) throws(ImageError) -> [UInt8] {
         try ImageError.reporting {
             switch content {

@@ -175,4 +175,22 @@ import Testing
         #expect(try disk.disk.removeExpired().isEmpty)
         #expect(disk.folder.files.isEmpty)
     }
+
+    /// What is made of local files alone needs no index.
+    @Test(arguments: 0..<3)
+    func leftoversOfDeadWritersGoAlsoWhereThereIsNoIndex(_ way: Int) throws {
+        let disk = try TestDisk()
+        let other = try disk.reopened()
+        let path = try other.disk.folder.partialPath("made")
+        overwrite(path, [1, 2, 3])
+        disk.disk.clean()
+        #expect(content(path) == [1, 2, 3], "its writer lives")
+        other.disk.close()
+        switch way {
+        case 0: disk.disk.clean()
+        case 1: #expect(try disk.disk.removeExpired().isEmpty)
+        default: #expect(try disk.disk.removeAll().count == 0)
+        }
+        #expect(content(path) == nil)
+    }
 }

@@ -325,6 +325,41 @@ import Testing
         try disk.store(hollowPNG(width: 2), "b")
         #expect(try disk.disk.removeAll().leased == 0)
     }
+
+    // MARK: Beside the entries
+
+    /// Lends a new file of a thousand bytes; `nil` when it is refused.
+    private func lendFile(_ disk: TestDisk, in folder: String? = nil) throws -> String? {
+        let source = "\(folder ?? disk.folder.path)/source-\(getpid())"
+        overwrite(source, picture)
+        defer { unlink(source) }
+        let share = disk.disk.lentShare.load(ordering: .relaxed)
+        return try disk.disk.lending.lend(beside: source, bytes: picture.count, "", for: 60, share: share)
+    }
+
+    @Test func filesBesideTheEntriesAreLentWithinTheShareAndGoWithTheNextOne() throws {
+        let disk = try TestDisk { $0.bytesLimit = 3000 }
+        let lent = try [lendFile(disk), lendFile(disk)].map { try #require($0) }
+        #expect(try lendFile(disk) == nil, "the second one has gone beyond the share")
+        try disk.store(picture, "a")
+        let record = try #require(try disk.record("a"))
+        disk.disk.lend(record, for: 60)
+        #expect(!record.isLent, "the share is that of all")
+        #expect(disk.disk.folder.bytesLentBeside == 2000)
+        #expect(lent.allSatisfy { content($0) == picture })
+        disk.wait(62)
+        #expect(try lendFile(disk) != nil)
+        #expect(lent.allSatisfy { content($0) == nil })
+        #expect(disk.partials.count == 1)
+    }
+
+    /// Memory is another file system than that of the test's folder, as a rule.
+    @Test func aFileThatCannotBeLinkedIsCopied() throws {
+        let disk = try TestDisk()
+        let path = try #require(try lendFile(disk, in: "/dev/shm"))
+        #expect(content(path) == picture)
+        #expect(disk.partials.count == 1)
+    }
 }
 
 extension TestDisk {

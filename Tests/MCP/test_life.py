@@ -85,6 +85,16 @@ class LifeTests(MCPCase):
         )
         self.assertEqual(json.loads(done.stdout)["result"]["structuredContent"]["width"], 320)
 
+    def test_pixels_that_tools_have_read_leave_no_file(self) -> None:
+        self.put("a.png", screenshot())
+        cache = self.root / "cache"
+        agent = self.agent(cache=str(cache))
+        agent.call("compare_images", first="a.png", second="a.png")
+        agent.call("contact_sheet", images=["a.png"])
+        agent.call("image_info", image="a.png", colors=True)
+        self.assertEqual(agent.end(), 0)
+        self.assertEqual(list((cache / "default/partial").iterdir()), [])
+
     def test_a_signal_ends_the_process_with_work_in_flight(self) -> None:
         agent = self.agent()
         agent.send("tools/call", name="view_image", arguments={"image": self.slow()})

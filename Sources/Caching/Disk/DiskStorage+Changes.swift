@@ -164,7 +164,8 @@ extension DiskStorage {
             guard try folder.exists else { return Removal() }
             try folder.claim()
             defer { IndexReserve(folder: folder).keep() }
-            let removal = try emptying { writer in
+            _ = try? lending.removeEnded()
+            var removal = try emptying { writer in
                 try self.folder.checkRemovable()
                 let totals = try writer.totals()
                 var leased = totals.lent > 0 ? try writer.lentCount(at: self.clock.now) : 0
@@ -173,10 +174,11 @@ extension DiskStorage {
                 self.lending.forgetBytes()
                 return Removal(count: totals.count, bytes: totals.bytes, leased: leased)
             }
+            removal.leased += (try? folder.removeLent()) ?? 0
             // The files go as the next transaction begins, whichever process begins it.
             try index.write { _ in }
             // All is removed; what cannot be deleted now is deleted by the upkeep.
-            try? folder.removeTrash()
+            _ = try? LeftoverCollector(disk: self).run()
             return removal
         }
     }

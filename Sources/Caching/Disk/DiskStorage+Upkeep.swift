@@ -4,23 +4,25 @@ internal import Synchronization
 
 /// Cleaning, measuring and listing the whole tier.
 extension DiskStorage {
-    /// Removes every entry whose time is over; lent files stay until their leases end.
+    /// Removes every entry whose time is over, and the leftovers of dead writers; lent files stay until their leases end.
     ///
     /// - Parameter isCancelled: Asked between two slices.
     /// - Returns: The removed entries.
     func removeExpired(isCancelled: () -> Bool = { false }) throws(ImageError) -> [Evictor.Cleaned] {
-        try reporting { try index.exists ? evictor.removeExpired(isCancelled: isCancelled) : [] }
+        try reporting {
+            // Also where there is no index: what is made of local files alone needs none.
+            defer { if !index.isNewer { _ = try? LeftoverCollector(disk: self).run() } }
+            return try index.exists ? evictor.removeExpired(isCancelled: isCancelled) : []
+        }
     }
 
     /// Runs one round of cleaning: expired entries, entries over the limit, ended leases, leftovers of dead writers, a sample
     /// of checksums, and the index's own log.
     func clean(isCancelled: () -> Bool = { false }) {
-        guard (try? index.exists) == true else { return }
         _ = try? removeExpired(isCancelled: isCancelled)
-        if index.isNewer { return }
+        guard (try? index.exists) == true, !index.isNewer else { return }
         evictor.keepLimit()
         try? evictor.removeDueFiles()
-        _ = try? LeftoverCollector(disk: self).run()
         if !isCancelled() { try? checkSample() }
         // So that the cache's time goes on from here should the machine be started anew.
         try? index.write { try $0.setAnchor(self.clock.anchor) }

@@ -20,17 +20,11 @@ struct LeftoverCollector {
         var unfinished: Set<String> = []
         // A session whose drafts could not be judged now is looked at again.
         defer { for session in dead where !unfinished.contains(session.name) { session.removeMark() } }
-        let now = disk.clock.wallNow
         let deadNames = Set(dead.map(\.name))
-        var count = 0
-        for name in try folder.partialNames where !name.hasSuffix(".cleared") {
+        var count = try disk.lending.removeEnded()
+        for name in try folder.partialNames
+        where !name.hasSuffix(".cleared") && StorageFolder.leaseEnd(of: name) == nil {
             let path = "\(folder.path)/partial/\(name)"
-            if let end = StorageFolder.leaseEnd(of: name) {
-                // Further away than the longest lease, it is that of a clock that was wrong.
-                let isOver = end <= now || end > now + Lending.longest + 1
-                if isOver, !disk.lending.isLent(LeaseNumber(beside: name)), unlink(path) == 0 { count += 1 }
-                continue
-            }
             // <file name>~<session>~<number>
             let parts = name.split(separator: "~", omittingEmptySubsequences: false)
             let owner = parts.count >= 3 ? String(parts[parts.count - 2]) : ""

@@ -128,9 +128,20 @@ extension StorageFolder {
     private static let lentPrefix = "lent-"
 
     /// The bytes of all files of ``lentPath(_:until:)``.
-    func bytesLentBeside() throws -> Int {
-        try partialNames.filter { $0.hasPrefix(Self.lentPrefix) }.reduce(0) { sum, name in
+    var bytesLentBeside: Int {
+        let names = (try? partialNames) ?? []
+        return names.filter { Self.leaseEnd(of: $0) != nil }.reduce(0) { sum, name in
             sum + (FileStamp(path: "\(path)/partial/\(name)")?.size ?? 0)
+        }
+    }
+
+    /// Removes those files of ``lentPath(_:until:)`` that are meant; returns their number.
+    ///
+    /// - Parameter isMeant: Asked with the name of a file and the end in it.
+    func removeLent(where isMeant: (String, Int) -> Bool = { _, _ in true }) throws -> Int {
+        try partialNames.count { name in
+            guard let end = Self.leaseEnd(of: name), isMeant(name, end) else { return false }
+            return unlink("\(path)/partial/\(name)") == 0
         }
     }
 

@@ -211,6 +211,16 @@ package final class StorageFolder: Sendable {
 
     // MARK: Naming
 
+    /// Gives a finished file one more name; where there can be no link, that of a copy.
+    func name(_ source: String, _ target: String) throws {
+        if Self.link(source, target) { return }
+        let draft = try copy(source, "copy", syncs: false).path
+        guard rename(draft, target) != 0 else { return }
+        let failure = SystemError(errno, "name", target)
+        unlink(draft)
+        throw failure
+    }
+
     /// The folder that a path is in.
     private static func folder(of path: String) -> String {
         var path = path

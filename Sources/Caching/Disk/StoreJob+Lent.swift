@@ -40,17 +40,11 @@ extension StoreJob {
     ///
     /// - Throws: `failure` when so much is lent already that the disk would not be bounded.
     func lendDraft(_ failure: SQLiteDatabase.Failure) throws -> Stored {
-        let share = lentShare
-        let leased = try disk.lending.lentBytes + disk.folder.bytesLentBeside()
-        if share > 0, leased + draft.stamp.size > share { throw failure }
-        let seconds = Int(min(request.lease, Double(Lending.longest)).rounded(.up)) + 1
-        let path = try disk.folder.lentPath(fileExtension, until: disk.clock.wallNow + seconds)
-        // Its bytes are counted as those of the file. Lent first: afterwards, who goes by another clock may remove it.
-        let lease = LeaseNumber(beside: String(path.split(separator: "/").last ?? ""))
-        disk.lending.lend(lease, for: request.lease, bytes: 0, share: 0)
-        guard link(draft.path, path) == 0 || rename(draft.path, path) == 0 else {
-            throw SystemError(errno, "name", path)
-        }
+        let (size, share) = (draft.stamp.size, lentShare)
+        guard
+            let path = try disk.lending.lend(
+                beside: draft.path, bytes: size, fileExtension, for: request.lease, share: share)
+        else { throw failure }
         return transient(at: path, .busy)
     }
 

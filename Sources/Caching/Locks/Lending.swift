@@ -8,7 +8,7 @@ final class Lending: Sendable {
         let table: LeaseTable
         let generation: Int
         /// The time when the file was last seen in its place.
-        let checkedAt: Int
+        var checkedAt: Int
     }
 
     /// The longest lease, in seconds: a year. A longer one is damage, and would keep files for a century.
@@ -77,6 +77,42 @@ final class Lending: Sendable {
     /// `true` when a file may be lent now.
     func hasRoom(for file: LeaseNumber, bytes: Int, share: Int) -> Bool {
         table.map { hasRoom(for: file, bytes: bytes, share: share, $0) } ?? false
+    }
+
+    /// Gives a file one more name, under which it stays for so many seconds without an entry. Those whose leases have ended go.
+    ///
+    /// - Parameters:
+    ///   - bytes: The size of the file.
+    ///   - share: The most bytes that may be lent in all; 0 for no bound. The last one may be larger than what is left.
+    /// - Returns: The path; `nil` when more than the share is lent already.
+    func lend(
+        beside source: String, bytes: Int, _ fileExtension: String, for seconds: Double, share: Int
+    ) throws -> String? {
+        let count = Int(min(seconds, Double(Self.longest)).rounded(.up)) + 1
+        // Makes the folder; others do not see a table that was opened before that.
+        let path = try folder.lentPath(fileExtension, until: clock.wallNow + count)
+        open.withLock { if let found = $0, found.table.inode == nil { $0?.checkedAt = .min } }
+        try removeEnded()
+        // One at a time: otherwise the disk would not be bounded.
+        if share > 0, lentBytes > share { return nil }
+        // Lent first: afterwards, who goes by another clock may remove it.
+        let lease = LeaseNumber(beside: String(path.split(separator: "/").last ?? ""))
+        lend(lease, for: seconds, bytes: bytes, share: 0)
+        do { try folder.name(source, path) } catch {
+            forgetBytes(of: lease)
+            throw error
+        }
+        return path
+    }
+
+    /// Removes the files of ``lend(beside:bytes:_:for:share:)`` whose leases have ended; returns their number.
+    @discardableResult
+    func removeEnded() throws -> Int {
+        let now = clock.wallNow
+        return try folder.removeLent { name, end in
+            // Further away than the longest lease, it is that of a clock that was wrong.
+            (end <= now || end > now + Self.longest + 1) && !isLent(LeaseNumber(beside: name))
+        }
     }
 
     private func hasRoom(for file: LeaseNumber, bytes: Int, share: Int, _ table: LeaseTable) -> Bool {

@@ -41,11 +41,13 @@ extension VariantMaker {
         let file = try await Renderer(engine: engine).render(
             original, key, request.resource.name, priority: request.caller.priority)
         let lease = options.storage.lease ?? ImageCache.lease
-        Task {
-            try? await Task.sleep(for: .seconds(lease))
-            withExtendedLifetime(file) {}
+        // One without a name stays as long as the result.
+        guard lease > 0, file.scratch.unnamed == nil else { return PixelFile(path: file.path, file: file) }
+        let path = try await engine.pool.run {
+            try request.cache.lend(
+                file.path, bytes: file.image.byteCount, for: lease, source: request.resource.name)
         }
-        return PixelFile(path: file.path, image: file.image)
+        return PixelFile(path: path, file: file)
     }
 }
 

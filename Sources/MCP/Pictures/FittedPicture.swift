@@ -131,9 +131,6 @@ extension Gallery {
             ImageRequest(resource, in: try cache(), options: options, needs: needs, caller: caller))
     }
 
-    /// The time in seconds that a file of pixels lasts: it is opened at once, and large.
-    private static let pixelLease = 15.0
-
     /// The decoded pixels of a picture's first frame.
     func pixels(
         _ resource: Resource, _ steps: [ImageProcessor], _ progress: ToolProgress? = nil
@@ -149,7 +146,8 @@ extension Gallery {
         var options = options
         options.processing.recipe.processors = steps
         options.processing.recipe.frames = .first
-        options.storage.lease = Self.pixelLease
+        // The file is opened at once, and goes with the result.
+        options.storage.lease = 0
         guard let file = try await image(resource, options, needs: [.pixels, .bytes], progress).pixels else {
             throw ToolFailure("The picture has no pixels.")
         }

@@ -7,10 +7,12 @@ final class PixelRows: Sendable {
     let height: Int
     private let file: Descriptor
 
-    /// Opens a file, which may then lose its name.
+    /// Opens a file, which is removed with the last use of `pixels`.
     init(_ pixels: PixelFile) throws {
         (width, height) = (pixels.width, pixels.height)
-        file = try Descriptor(reading: pixels.path, followsLinks: UnnamedFile.isPath(pixels.path))
+        file = try withExtendedLifetime(pixels) {
+            try Descriptor(reading: pixels.path, followsLinks: UnnamedFile.isPath(pixels.path))
+        }
     }
 
     /// The bytes of some rows.

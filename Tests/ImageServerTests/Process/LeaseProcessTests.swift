@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What is lent is bounded by the limit, for all processes together, and results tell what is not lent.
-@Suite(.onThreads) struct LeaseProcessTests {
+@Suite(.onThreads) struct LeaseProcessTests: FixtureRetrieving {
     private let cache = try? TemporaryFolder()
     private var folder: String { cache?.path ?? "" }
 
@@ -84,5 +84,54 @@ import Testing
         let server = try ServerProcess(cache: folder, ["--disk-limit", "2000000"])
         for number in 0..<30 { #expect(try store("key \(number)", server, lease: 0)["leased"] == nil) }
         #expect(server.finish() == 0)
+    }
+
+    // MARK: Raw pixels
+
+    /// What `retrieve` answers for the raw pixels of a picture that is turned by so many degrees.
+    private func pixels(_ degrees: Int, _ server: ServerProcess, lease: Int = 300) throws -> JSON {
+        let steps = #"[{"rotate":{"degrees":\#(degrees)}}]"#
+        return try server.call(
+            1, "retrieve",
+            #"{"url":\#(file("png-rgb.png")),"processors":\#(steps),"as":"pixels","options":{"lease":\#(lease)}}"#)
+    }
+
+    private func isThere(_ path: String?) -> Bool { FileManager.default.fileExists(atPath: path ?? "") }
+
+    @Test func rawPixelsStayForTheirLeaseWhateverOtherProcessesDo() throws {
+        let first = try ServerProcess(cache: folder)
+        let path = try #require(try pixels(90, first)["result"]?["pixels"]?["path"]?.string)
+        #expect(first.finish() == 0)
+        let other = try ServerProcess(cache: folder)
+        #expect(isThere(path))
+        _ = try store("a", other)
+        for method in ["verify", "cleanExpired"] { #expect(try other.call(2, method, "{}")["result"] != nil) }
+        #expect(isThere(path))
+        #expect(other.finish() == 0)
+    }
+
+    @Test func rawPixelsCountAsLentAndClearRemovesThem() throws {
+        let server = try ServerProcess(cache: folder, ["--disk-limit", "2000"])
+        let lent = try #require(try pixels(90, server)["result"]?["pixels"])
+        let bytes = try #require(lent["byteCount"]?.integer)
+        #expect(bytes > 1000)
+        let refusal = try pixels(180, server)["error"]
+        #expect(refusal?["code"]?.integer == 10005 && refusal?["data"]?["limit"]?.string == "bytesLimit")
+        #expect(isThere(lent["path"]?.string))
+        let other = try ServerProcess(cache: folder, ["--disk-limit", "2000"])
+        #expect(try pixels(180, other)["error"]?["code"]?.integer == 10005)
+        #expect(try other.call(2, "calculateSize", "{}")["result"]?["disk"]?["leasedBytes"]?.integer == bytes)
+        #expect(try other.call(3, "clear", "{}")["result"]?["leased"]?.integer == 1)
+        #expect(!isThere(lent["path"]?.string))
+        #expect(try server.call(2, "calculateSize", "{}")["result"]?["disk"]?["leasedBytes"]?.integer == 0)
+        #expect(try pixels(180, server)["result"] != nil)
+        for server in [server, other] { #expect(server.finish() == 0) }
+    }
+
+    @Test func rawPixelsWithoutALeaseTakeNoRoom() throws {
+        let server = try ServerProcess(cache: folder, ["--disk-limit", "2000"])
+        for turn in 0..<5 { #expect(try pixels(90 * turn, server, lease: 0)["result"]?["pixels"] != nil) }
+        #expect(server.finish() == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/default/partial") == [])
     }
 }
