@@ -17,16 +17,19 @@ extension DiskStorage {
             if case .storageFailed(_, _, .busy) = error { return .unsettled }
             throw error
         }
-        if case .missing = found, hasReadOnlyPaths.load(ordering: .relaxed) { return .unsettled }
+        if case .missing = found, readsOtherFolders { return .unsettled }
         return found
     }
+
+    /// `true` when images are looked for in other folders too, which other programs write.
+    package var readsOtherFolders: Bool { hasReadOnlyPaths.load(ordering: .relaxed) }
 
     /// `true` when no process has stored the image since the index was last asked for it, and did not have it: a download
     /// that is about to begin need not look once more. `false` where other folders are searched too.
     ///
     /// - Complexity: No system call.
     func isStillMissing(_ key: CacheKey) -> Bool {
-        if hasReadOnlyPaths.load(ordering: .relaxed) { return false }
+        if readsOtherFolders { return false }
         let number = name(of: key).rowNumber
         guard let mark = lending.storeMark(at: number) else { return false }
         return misses.withLock { $0[number] == mark }

@@ -25,12 +25,12 @@ extension CacheLookup {
                 // The next look need not look there again.
                 case .found(let hit): known = home.remember(hit.record, bytes: nil, looking).entry.record
                 case .missing: break
-                case .unsettled, nil: return resource.isOnNetwork
+                case .unsettled, nil: return resource.isOnNetwork && !home.disk.readsOtherFolders
                 }
             }
-            mark = known?.checksum.map { VariantSource.mark($0) }
-            // An image that is only in memory has no checksum.
-            if let known, known.path == nil, mark == nil { return false }
+            mark = known.flatMap(VariantSource.mark(ofOriginal:))
+            // An image that is only in memory has none.
+            if known != nil, mark == nil { return false }
         }
         return (mark ?? sourceMark(resource)).map { VariantSource.mark(of: record) == $0 } ?? true
     }
@@ -69,9 +69,12 @@ extension CacheLookup {
                 ? self.keys(resource, options) : [shared.sameUser(as: record.key), shared]
             var known: ImageCache.Hit?
             for key in keys where known == nil { known = try home.knownHit(for: key) }
-            // An image that is only in memory has no checksum.
-            let checksum = known?.record.checksum ?? known?.bytes?.withUnsafeBytes { Digest(of: $0) }
-            mark = checksum.map { VariantSource.mark($0) }
+            mark = known.flatMap { VariantSource.mark(ofOriginal: $0.record) }
+            // An image that is only in memory has none.
+            if let known, mark == nil {
+                guard let bytes = known.bytes else { return false }
+                mark = VariantSource.mark(bytes.withUnsafeBytes { Digest(of: $0) })
+            }
         }
         return (mark ?? sourceMark(resource)).map { VariantSource.mark(of: record) == $0 } ?? true
     }

@@ -27,9 +27,8 @@ struct Original: Sendable {
     ) throws {
         let record = result.record
         self.result = result
-        if let path = record.path ?? result.entry?.record.path,
-            let mark = mark ?? record.checksum.map(VariantSource.mark)
-        {
+        let filed = record.path == nil ? result.entry?.record : record
+        if let path = filed?.path, let mark = mark ?? filed.flatMap(VariantSource.mark(ofOriginal:)) {
             (self.path, scratch, self.mark) = (path, nil, mark)
         } else {
             let content: DiskStorage.Content =

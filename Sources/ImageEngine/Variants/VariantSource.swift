@@ -11,8 +11,15 @@ enum VariantSource {
 
     /// The mark of the current content of a user's file; `nil` when there is no file.
     static func mark(file path: String) -> String? {
-        let stamp = try? Descriptor(reading: path, followsLinks: true).stamp
-        return stamp.map { "\($0.inode).\($0.size).\($0.modified)" }
+        (try? Descriptor(reading: path, followsLinks: true).stamp).map(mark)
+    }
+
+    private static func mark(_ stamp: FileStamp) -> String { "\(stamp.inode).\(stamp.size).\(stamp.modified)" }
+
+    /// The mark of the bytes of an original: of one without a checksum, as those of other folders are, that of its file; `nil`
+    /// for one that is only in memory.
+    static func mark(ofOriginal record: ImageRecord) -> String? {
+        record.checksum.map(mark) ?? (record.path == nil ? nil : record.stamp.map(mark))
     }
 
     /// The origin of an image made from an original with the given origin: the metadata of the server's response,

@@ -1,3 +1,4 @@
+import Glibc
 import ImageRecipes
 import TestSupport
 import Testing
@@ -63,5 +64,40 @@ import Testing
         #expect(try await image([.blackWhite]) { $0 = asked }.cacheType == .none)
         #expect(passes == 2)
         #expect(try isAnswered())
+    }
+
+    /// Another program writes there, and tells nobody.
+    @Test(arguments: [true, false], [true, false])
+    func whatWasMadeOfAnOriginalInAnotherFolderIsMadeAnewWhenThatIsReplaced(
+        _ isNewProcess: Bool, _ keepsOriginal: Bool
+    ) async throws {
+        let other = try TemporaryFolder()
+        let place = "\(other.path)/\(engine.cache.disk.name(of: CacheKey(url)).hex).png"
+        func readEngine() throws -> TestEngine {
+            let engine = try TestEngine(folder: engine.folder) { $0.codec.executable = standIn.path }
+            var configuration = engine.cache.disk.configuration
+            configuration.readOnlyPaths = [other.path]
+            engine.cache.disk.configure(configuration)
+            return engine
+        }
+        var reader = try readEngine()
+        func ask() async throws -> CacheType {
+            try await reader.image(url) {
+                $0.processing.recipe.processors = [.blackWhite]
+                $0.storage.keepsInMemory = keepsOriginal
+            }.cacheType
+        }
+        for number in 1...3 {
+            overwrite(place + ".new", hollowPNG(width: 8 + number, count: 100 * number))
+            rename(place + ".new", place)
+            if isNewProcess { reader = try readEngine() }
+            #expect(try await ask() == .none, "\(number)")
+            #expect(try await ask() != .none)
+            #expect(passes == number)
+        }
+        // When the original is gone, what was made of it still counts.
+        unlink(place)
+        #expect(try await ask() != .none)
+        #expect(server.requests.isEmpty)
     }
 }
