@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import JSONRPC
 internal import Platform
 internal import Terminal
 
@@ -41,13 +42,13 @@ struct GetReport {
         painter?.erase()
         defer { draw(&painter) }
         skip(list.gaps[number])
-        if json { print(reply.text + [UInt8(ascii: "\n")]) }
         guard !reply.isError, let path = reply.path else {
+            if json { printLine(reply.text) }
             return fail(reply.complaint(about: list.items[number]), Ending.after(reply))
         }
         do throws(StartFailure) {
             let shown = try place?.take(path, from: list.items[number]) ?? path
-            if !json, shown != OutputPlace.stream { print(Array((shown + "\n").utf8)) }
+            if json { printLine(reply.text) } else if shown != OutputPlace.stream { printLine(Array(shown.utf8)) }
             if reply.framesDropped > 0 {
                 complain(
                     "\(list.items[number].forTerminal): the format has one frame; \(reply.framesDropped) more are left out"
@@ -60,6 +61,7 @@ struct GetReport {
             }
         } catch {
             screen.revoke()
+            if json { printLine(error.object(about: list.items[number])) }
             fail(error.description, Ending.failed)
         }
     }
@@ -72,6 +74,8 @@ struct GetReport {
         if !json, place?.isStream != true { print([UInt8](repeating: UInt8(ascii: "\n"), count: count)) }
     }
 
+    private mutating func printLine(_ text: [UInt8]) { print(text + [UInt8(ascii: "\n")]) }
+
     private mutating func print(_ bytes: [UInt8]) {
         do { try printToStdout(bytes) } catch { outputFailure = outputFailure ?? error }
     }
@@ -82,6 +86,17 @@ struct GetReport {
         failure = failure ?? code
         if !json, place?.isStream != true { print([UInt8(ascii: "\n")]) }
         complain(complaint)
+    }
+}
+
+extension StartFailure {
+    /// The failure to copy an image, as a server tells errors.
+    fileprivate func object(about url: String) -> [UInt8] {
+        var writer = JSONWriter()
+        RPCError(
+            code: 40000, name: "storageFailed", message: description, details: [("url", .string(FilePath.url(url)))]
+        ).write(to: &writer)
+        return writer.bytes
     }
 }
 

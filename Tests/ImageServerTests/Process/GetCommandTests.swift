@@ -92,6 +92,22 @@ struct GetCommandTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path + "/all").count == 2, "no drafts")
     }
 
+    @Test func aCopyThatFailsIsAnErrorInJSONToo() throws {
+        defer { web.stop() }
+        mkdir(scratch.path + "/all", 0o700)
+        overwrite(scratch.path + "/all/png-rgb.png", ascii("mine"))
+        let got = try run("$HALCYON get --json -o all $WEB/png-rgb.png $WEB/jpeg-photo.jpg")
+        #expect(got.status == 1 && got.errors.contains("all/png-rgb.png already exists"))
+        let lines = try got.lines
+        #expect(lines.count == 2 && lines[1]["format"]?.string == "jpeg")
+        #expect(lines[0]["code"]?.integer == 40000 && lines[0]["data"]?["url"]?.string == web.url("/png-rgb.png"))
+        #expect(lines[0]["message"]?.string?.contains("already exists") == true)
+        #expect(lines[0]["data"]?["name"]?.string == "storageFailed" && lines[0]["path"] == nil)
+        let full = try run("$HALCYON get --json -o /dev/full $WEB/png-rgb.png")
+        let sentence = try full.lines.first?["message"]?.string
+        #expect(full.status == 1 && sentence?.contains("/dev/full cannot be written") == true, "\(text(full))")
+    }
+
     /// The picture is 64 wide and 48 high.
     @Test(arguments: [
         ("--resize 32", 32, 24), ("--resize 32x", 32, 24), ("--resize x24", 32, 24), ("--resize 16x16", 16, 12),
