@@ -19,6 +19,17 @@ enum FilePath {
         let plain = String(
             decoded.map { $0 == "/" || $0.isNewline || $0.asciiValue.map { $0 < 32 } == true ? "_" : $0 })
         let visible = plain.drop { $0 == "." }
-        return visible.isEmpty ? "image" : String(visible.prefix(120))
+        return visible.isEmpty ? "image" : cut(visible)
+    }
+
+    /// The beginning of a name that leaves room for a number and an extension in the 255 bytes of a file name.
+    private static func cut(_ name: Substring) -> String {
+        var count = 0
+        return String(
+            String.UnicodeScalarView(
+                name.unicodeScalars.prefix { scalar in
+                    count += UTF8.width(scalar)
+                    return count <= 240
+                }))
     }
 }

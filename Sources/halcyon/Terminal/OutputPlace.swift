@@ -102,8 +102,8 @@ struct OutputPlace {
     /// Writes a file without a name, where the file system has such, and names it, so that no reader finds half an image, and
     /// nothing is left of a copy that is broken off.
     private func copy(_ source: String, to target: String) throws(StartFailure) -> String {
-        let draft = "\(target).\(getpid()).part"
-        let folder = target.lastIndex(of: "/").map { String(target[...$0]) } ?? "."
+        let folder = target.lastIndex(of: "/").map { String(target[...$0]) } ?? "./"
+        let draft = "\(folder).halcyon-\(getpid()).part"
         let unnamed = hl_nameable_file(folder)
         let descriptor = unnamed >= 0 ? unnamed : open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw Self.failure(target) }

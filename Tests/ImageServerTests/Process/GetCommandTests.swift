@@ -92,6 +92,32 @@ struct GetCommandTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path + "/all").count == 2, "no drafts")
     }
 
+    @Test func namesAreAsLongAsTheFileSystemTakes() throws {
+        let picture = try Fixtures.bytes("png-rgb.png")
+        let web = try LocalServer { _ in .reply(200, [:], picture) }
+        defer {
+            web.stop()
+            self.web.stop()
+        }
+        let long = String(repeating: "a", count: 251) + ".png"
+        for flags in ["", "--force", "--force"] {
+            #expect(try run("$HALCYON get \(flags) -o \(long) \(web.url("/a.png"))").status == 0, "\(flags)")
+        }
+        #expect(file(long) == picture)
+        mkdir(scratch.path + "/all", 0o700)
+        let urls = [("図", 100), ("é", 119), ("😀", 119), ("x", 3), ("x", 300)].map { letter, count in
+            let name = String(repeating: letter, count: count)
+            return web.url("/" + (name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "") + ".png")
+        }
+        for flags in ["", "--force"] {
+            let got = try run("$HALCYON get \(flags) -o all - ", input: (urls + urls).joined(separator: "\n"))
+            #expect(got.status == 0, "\(got.errors)")
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path + "/all")
+        #expect(names.count == 10 && names.contains("xxx.png") && names.contains("xxx-2.png"), "\(names)")
+        #expect(names.allSatisfy { file("all/" + $0) == picture && !$0.contains("\u{FFFD}") }, "\(names)")
+    }
+
     @Test func aCopyThatFailsIsAnErrorInJSONToo() throws {
         defer { web.stop() }
         mkdir(scratch.path + "/all", 0o700)
