@@ -14,6 +14,8 @@ struct RedisStorage: RemoteStorage {
     private static let longest = 315_360_000
     /// A server that owes a reply is given up after so many times the limit of an operation.
     private static let patience = (reading: 2.0, writing: 10.0)
+    /// The most redirects that are followed: a node may name the one of before, which names the one that a slot moves to.
+    private static let mostRedirects = 5
 
     private let cluster: RedisCluster
     private let most: Int
@@ -120,20 +122,24 @@ struct RedisStorage: RemoteStorage {
     private func ask(
         _ words: [[UInt8]], key: [UInt8], isWriting: Bool = false, isRepeatable: Bool = true
     ) async throws -> RESPValue {
-        let (node, place) = cluster.node(of: key)
-        var reply = try await answer(from: node.connection(isWriting: isWriting), at: place, words, isRepeatable)
-        if case .error(let text) = reply, let redirect = RedisCluster.Redirect(text) {
-            let (next, place) = cluster.node(of: redirect, from: place)
-            reply = try await answer(
-                from: next.connection(isWriting: isWriting), at: place, words, isRepeatable, isAsking: redirect.isAsk)
+        var (node, place) = cluster.node(of: key)
+        var (redirects, isAsking) = (0, false)
+        while true {
+            let reply = try await answer(
+                from: node.connection(isWriting: isWriting), at: place, words, isRepeatable, isAsking: isAsking)
+            guard case .error(let text) = reply else { return reply }
+            guard redirects < Self.mostRedirects, let redirect = RedisCluster.Redirect(text) else {
+                throw RemoteError.redis(text)
+            }
+            redirects += 1
+            (node, place) = cluster.node(of: redirect, from: place)
+            isAsking = redirect.isAsk
         }
-        if case .error(let text) = reply { throw RemoteError.redis(text) }
-        return reply
     }
 
     private func answer(
         from connection: RedisConnection, at place: RemoteURL.Place, _ words: [[UInt8]], _ isRepeatable: Bool,
-        isAsking: Bool = false
+        isAsking: Bool
     ) async throws -> RESPValue {
         do {
             return try await connection.answer(to: words, isRepeatable: isRepeatable, isAsking: isAsking)
@@ -145,6 +151,11 @@ struct RedisStorage: RemoteStorage {
 }
 
 extension RemoteError {
-    /// `true` for an answer of the engine.
-    fileprivate var isRefusal: Bool { if case .refused = self { true } else { false } }
+    /// `true` for an answer of the engine that nothing was carried out.
+    fileprivate var isRefusal: Bool {
+        switch self {
+        case .refused, .rearranging: true
+        default: false
+        }
+    }
 }

@@ -7,6 +7,7 @@ extension RemoteError {
     ///   not know AUTH repeat the password.
     static func redis(_ text: String, isGreeting: Bool = false) -> RemoteError {
         let text = String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }))
+        if ["MOVED ", "ASK ", "TRYAGAIN"].contains(where: text.hasPrefix) { return .rearranging }
         if let (_, sentence) = sentences.first(where: { text.hasPrefix($0.prefix) }) { return .refused(sentence) }
         guard isGreeting else { return .refused(text.excerpt) }
         return .refused(
@@ -46,9 +47,6 @@ extension RemoteError {
         ("MISCONF", "it writes nothing, because it cannot save to its disk (MISCONF)"),
         ("MASTERDOWN", "it is a replica that has lost its primary"),
         ("CLUSTERDOWN", "its cluster is down"),
-        ("TRYAGAIN", "its cluster is being rearranged"),
-        ("MOVED", "its cluster is being rearranged"),
-        ("ASK ", "its cluster is being rearranged"),
         ("DENIED", "it is in protected mode, and takes only connections from its own machine (give it a password)"),
         ("ERR max number of clients", "it has too many clients (maxclients)"),
         ("WRONGTYPE", "something else is stored under the name of an object"),

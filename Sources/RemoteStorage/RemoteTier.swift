@@ -284,15 +284,15 @@ package final class RemoteTier: Sendable {
         while let change = state.withLock({ $0.takeChange() }) { report(change.state, change.cause) }
     }
 
-    /// Counts a failure, for which the engine is left out, unless it has too large an object, or does not take one: it may well
-    /// have others, and whether it is slow to read shows when it is read.
+    /// Counts a failure, for which the engine is left out, unless it has too large an object, does not take one, or moves one to
+    /// another node: it may well have others, and whether it is slow to read shows when it is read.
     func note(_ error: any Error, isOfWrite: Bool = false, isBusy: Bool = false, isOfProbe: Bool = false) {
         let error = error as? RemoteError ?? .refused("\(type(of: error))")
         let isOfEngine =
             switch error {
             case .refused: !isOfWrite
             case .timedOut: !isBusy && (!isOfWrite || !configuration.mode.reads)
-            case .tooLarge: false
+            case .tooLarge, .rearranging: false
             default: true
             }
         let (asking, uploads) = state.withLock { state -> ([CheckedContinuation<Bool, Never>], [RemoteUpload]) in

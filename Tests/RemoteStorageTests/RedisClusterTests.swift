@@ -1,4 +1,5 @@
 import Downloading
+import Platform
 import Synchronization
 import TestSupport
 import Testing
@@ -74,14 +75,50 @@ import Testing
         #expect(old.connectionCount == 1 && new.connectionCount == 1)
     }
 
-    @Test func redirectsInACircleAreAnError() async throws {
+    @Test func objectsOfASlotThatIsMovingAreReachedByAProcessThatKnowsNoSlots() async throws {
+        let nodes = try await cluster()
+        let name = try #require(
+            (0..<60).map { "\($0)" }.first {
+                (5462..<10_924).contains(RedisCluster.slot(of: Array("halcyon:\($0)".utf8)))
+            })
+        try await nodes[0].storage().put(name, [1], seconds: nil)
+        let slot = RedisCluster.slot(of: Array("halcyon:\(name)".utf8))
+        try nodes[2].cli("cluster setslot \(slot) importing \(try nodes[1].cli("cluster myid"))")
+        try nodes[1].cli("cluster setslot \(slot) migrating \(try nodes[2].cli("cluster myid"))")
+        try nodes[1].cli("migrate 127.0.0.1 \(nodes[2].port) halcyon:\(name) 0 60000")
+        #expect(try await nodes[0].storage().get(name) == [1])
+        try await nodes[0].storage().put(name, [2], seconds: nil)
+        #expect(try await nodes[0].storage().get(name) == [2])
+        try await nodes[0].storage().remove(name)
+        let token = try #require(try await nodes[0].storage().claim(name, seconds: 60))
+        #expect(try await nodes[0].storage().claim(name, seconds: 60) == nil)
+        try await nodes[0].storage().endClaim(name, token: token)
+        #expect(try await nodes[0].storage().get(name) == nil)
+    }
+
+    @Test(arguments: ["MOVED 1 :PORT", "ASK 1 :PORT", "TRYAGAIN Multiple keys request during rehashing of slot"])
+    func aClusterThatDoesNotSayWhereAnObjectIsIsAskedForOthersAsBefore(_ answer: String) async throws {
         let port = Mutex<UInt16>(0)
+        let count = Mutex(0)
         let server = try ScriptedRedis { client in
-            while client.command() != nil { client.send("-MOVED 1 :\(port.withLock { $0 })\r\n") }
+            while let words = client.command() {
+                if words == ["ASKING"] {
+                    client.send("+OK\r\n")
+                } else {
+                    count.withLock { $0 += 1 }
+                    client.send("-\(answer.replacing("PORT", with: "\(port.withLock { $0 })"))\r\n")
+                }
+            }
         }
         port.withLock { $0 = server.port }
         let storage = try RedisStorage.test(server.url)
-        #expect(await complaint { try await storage.get("a") }.contains("being rearranged"))
+        #expect(await complaint { try await storage.get("a") } == "its cluster is being rearranged")
+        #expect(count.withLock { $0 } == (answer.hasPrefix("TRYAGAIN") ? 1 : 6), "five redirects are followed")
+        let tier = RemoteTier(
+            storage, RemoteTier.Configuration(), pool: BlockingPool(threads: 1), now: { 0 }, report: { _, _ in })
+        #expect(await tier.object("a") == nil)
+        #expect(await tier.claim("a", seconds: 60).claim == nil)
+        #expect(tier.counts.errors == 2 && tier.counts.breaker == .closed)
     }
 
     @Test func theNodesThatAServerNamesAreBounded() throws {
