@@ -343,6 +343,17 @@ import Testing
         #expect(try after.check().isClean)
     }
 
+    /// Another process may remove an image between the listing of its folder and the look at it.
+    @Test(arguments: [true, false]) func aListedFileThatIsRemovedMeanwhileIsNoLeftover(_ repairs: Bool) throws {
+        let disk = try disk()
+        let path = try disk.path("3")
+        let parts = path.split(separator: "/").suffix(2).map(String.init)
+        _ = try disk.disk.remove(CacheKey("3"))
+        var verifier = Verifier(disk: disk.disk, repairs: repairs)
+        try verifier.check([parts[1], parts[1] + "~"], of: parts[0])
+        #expect(verifier.found == Verification())
+    }
+
     @Test func progressGrowsToTheTotal() throws {
         let disk = try TestDisk()
         for number in 1...130 { try disk.store(hollowPNG(width: number, count: 100), "\(number)") }

@@ -219,7 +219,7 @@ struct Verifier {
     }
 
     /// Finds the files of a shard that no entry names.
-    private mutating func check(_ names: [String], of shard: String) throws {
+    mutating func check(_ names: [String], of shard: String) throws {
         var names = names[...]
         while !names.isEmpty {
             let slice = names.prefix(64)
@@ -239,7 +239,7 @@ struct Verifier {
         }
     }
 
-    /// Adopts a file without an entry, or removes it when it is no image of ours.
+    /// Adopts a file without an entry, or removes it when it is no image of ours. Another process may have removed it already.
     private func problem(of fileName: String, in shard: String, _ writer: IndexWriter?) throws -> Problem? {
         let hex = fileName.prefix { $0 != "." }
         let path = "\(folder.path)/blobs/\(shard)/\(fileName)"
@@ -266,7 +266,7 @@ struct Verifier {
             }
         }
         try writer?.confirm()
-        if repairs { try folder.takeAway(path) }
-        return \Verification.leftovers
+        let kind = try repairs ? folder.takeAway(path) : Files.kind(path)
+        return kind == nil ? nil : \Verification.leftovers
     }
 }
