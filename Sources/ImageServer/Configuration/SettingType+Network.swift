@@ -2,9 +2,11 @@ internal import ImageEngine
 internal import RemoteStorage
 
 extension SettingType<[String]> {
-    /// Hosts with commas between them: names, addresses, or `*.example.com` for every name below one.
-    static let hosts = list { (hosts, _) in
-        hosts.first { !HostPattern.isValid($0) }.map { bad in
+    /// Hosts with commas between them: names, addresses, or `*.example.com` for every name below one. An empty text names none;
+    /// one of commas or spaces alone, as of a template whose variables are empty, is a mistake.
+    static let hosts = list { (hosts, text) in
+        let bad = hosts.isEmpty && !text.isEmpty ? text : hosts.first { !HostPattern.isValid($0) }
+        return bad.map { bad in
             "must be hosts such as example.com or *.example.com with commas between them, not \(bad.quoted)"
         }
     }

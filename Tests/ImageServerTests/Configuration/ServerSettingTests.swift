@@ -51,6 +51,10 @@ import Testing
             "must be hosts such as example.com or *.example.com with commas between them, not \"b:4\""
         ),
         (
+            "allowedHosts", " ,",
+            "must be hosts such as example.com or *.example.com with commas between them, not \" ,\""
+        ),
+        (
             "allowedSchemes", "http,ftp",
             "must be some of http, https, file and data with commas between them, not \"http,ftp\""
         ),
