@@ -15,9 +15,9 @@ public enum ImageError: Error, Equatable, Sendable {
     ///
     /// `retryAfter` is the number of seconds to wait that the server asked for, if it did.
     case invalidStatusCode(Int, url: String, retryAfter: Double? = nil)
-    /// The image is not in the cache. With the URL that it would have been loaded from, when the request allows only the cache.
+    /// The image is not in the cache; or, with the URL that it would have been loaded from, nothing there may answer the request.
     case notCached(key: String, url: String? = nil)
-    /// The image is not in the cache, and the network is switched off.
+    /// The image is not in the cache, or must not answer the request, and the network is switched off.
     case offline(key: String, url: String)
     /// A failure of an earlier load that is still remembered.
     indirect case remembered(ImageError)
@@ -119,9 +119,10 @@ extension ImageError: CustomStringConvertible {
             "Cannot download \(url.excerpt): a proxy answered 407: it requires credentials, or rejects these (set them in the URL of the setting proxy)."
         case .invalidStatusCode(let code, let url, nil): "Cannot download \(url.excerpt): the server answered \(code)."
         case .notCached(let key, nil): "\(key.excerpt) is not in the cache."
-        case .notCached(let key, _?): "\(key.excerpt) is not in the cache, and the request allows only the cache."
+        case .notCached(let key, _?):
+            "\(key.excerpt) is not in the cache, or must not answer this request, which allows only the cache."
         case .offline(let key, _):
-            "\(key.excerpt) is not in the cache, and nothing is loaded while the option or setting offline is on."
+            "\(key.excerpt) is not in the cache, or must not answer this request, and nothing is loaded while the option or setting offline is on."
         case .remembered(let error), .notStored(_, let error): error.description
         case .processingFailed(let reason): reason
         case .limitExceeded("redirect", let reason, let source): "\(source.excerpt): \(reason)."

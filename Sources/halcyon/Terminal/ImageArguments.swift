@@ -29,6 +29,9 @@ struct ImageArguments: ParsableArguments {
             let names = Revalidation.allCases.map(\.rawValue).joined(separator: ", ")
             throw ValidationError("--revalidate takes one of \(names), not '\(revalidate)'.")
         }
+        if refresh, onlyCached {
+            throw ValidationError("--refresh takes nothing from the cache, and --only-cached nothing else; give one.")
+        }
         for header in header where header.firstIndex(of: ":") == nil {
             throw ValidationError("--header takes 'Name: value', not '\(header)'.")
         }

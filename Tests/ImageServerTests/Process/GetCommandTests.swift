@@ -71,6 +71,12 @@ struct GetCommandTests {
         #expect(try told.lines[0]["data"]?["url"]?.string == url, "\(text(told))")
     }
 
+    @Test func flagsThatContradictEachOtherAreRefused() throws {
+        defer { web.stop() }
+        let refused = try run("$HALCYON get --only-cached --refresh $WEB/png-rgb.png")
+        #expect(refused.status == 2 && refused.errors.contains("--only-cached nothing else"), "\(refused.errors)")
+    }
+
     @Test func aFileThatIsThereIsKeptUnlessForced() throws {
         defer { web.stop() }
         overwrite(scratch.path + "/mine.png", ascii("mine"))

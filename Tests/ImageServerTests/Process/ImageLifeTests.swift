@@ -182,9 +182,17 @@ struct ImageLifeTests {
                 let (missing, message) = try data(
                     method, #"{"url":"\#(url)","key":"k","options":\#(options)}"#)
                 #expect(missing?["name"]?.string == "notCached" && missing?["key"]?.string == "k", "\(method)")
-                #expect(missing?["url"]?.string == url && message.contains("k is not in the cache, and "), "\(message)")
+                #expect(
+                    missing?["url"]?.string == url && message.contains("k is not in the cache, or must not answer "),
+                    "\(message)")
             }
         }
+        _ = try server.call(2, "store", #"{"key":"k","path":\#(quoted(Fixtures.folder + "/png-rgb.png"))}"#)
+        let forced = try data(
+            "retrieve", #"{"url":"\#(url)","key":"k","options":{"onlyFromCache":true,"forceRefresh":true}}"#)
+        #expect(
+            forced.message == "k is not in the cache, or must not answer this request, which allows only the cache.")
+        _ = try server.call(3, "clear", "{}")
         let unknown = try data("inspect", #"{"key":"k"}"#)
         #expect(unknown.data?["name"]?.string == "notCached" && unknown.data?["key"]?.string == "k")
         #expect(unknown.message == "k is not in the cache.")
