@@ -12,6 +12,8 @@ extension ImageCache {
         public var disk = false
         /// A path that was handed out and lent had to go before its time.
         public var leased = false
+        /// The file of a folder that is never written, from which the image is still answered.
+        public var readOnlyPath: String?
     }
 
     /// Removes an image from the tiers chosen; from memory first.
@@ -50,11 +52,17 @@ extension ImageCache {
             detach(key)
         }
         guard fromDisk else { return then(.success(removed)) }
-        disk.remove(entries, in: queue) { [removed] result in
-            then(
-                result.map { removal in
-                    Removed(memory: removed.memory, disk: removal.count > 0, leased: removal.leased > 0)
-                })
+        disk.remove(entries, in: queue) { [disk, removed] result in
+            let end = { @Sendable in
+                then(
+                    result.map { removal in
+                        Removed(
+                            memory: removed.memory, disk: removal.count > 0, leased: removal.leased > 0,
+                            readOnlyPath: (try? disk.readOnlyRecord(for: key))?.path)
+                    })
+            }
+            // A look into other folders waits for the disk.
+            disk.hasReadOnlyPaths.load(ordering: .relaxed) ? queue.submit(end) : end()
         }
     }
 

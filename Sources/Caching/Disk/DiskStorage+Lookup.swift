@@ -179,7 +179,7 @@ extension DiskStorage {
     /// cache. Files are looked for with the extensions that the key suggests, and without.
     ///
     /// - Throws: ``SystemError`` when it cannot be told whether one has it.
-    private func readOnlyRecord(for key: CacheKey) throws -> ImageRecord? {
+    func readOnlyRecord(for key: CacheKey) throws -> ImageRecord? {
         let paths = configuration.readOnlyPaths
         guard !paths.isEmpty else { return nil }
         let name = name(of: key)

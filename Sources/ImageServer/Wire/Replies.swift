@@ -17,6 +17,11 @@ struct RemoveReply: WireObject {
         .flag("memory", "Whether something was removed from memory.") { $0.removed.memory },
         .flag("disk", "Whether something was removed from disk.") { $0.removed.disk },
         .flag("leased", "Whether a path was removed before its lease ended.") { $0.removed.leased },
+        WireField(
+            "readOnlyPath",
+            "The file of a read-only folder that still answers for the key; left out for none.",
+            textSchema, isOptional: true
+        ) { if let path = $0.removed.readOnlyPath { $1.field("readOnlyPath", path) } },
         .remote { $0.remote },
     ]
 }

@@ -56,7 +56,8 @@ extension Tool {
                 continuation.resume(with: result.mapError { $0 as any Error })
             }
         }
-        return .done(ToolOutcome([("removed", .boolean(removed.memory || removed.disk))]))
+        let isGone = removed.readOnlyPath == nil && (removed.memory || removed.disk)
+        return .done(ToolOutcome([("removed", .boolean(isGone))]))
     }
 
     static let cacheSize = Tool(

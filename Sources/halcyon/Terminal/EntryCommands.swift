@@ -155,7 +155,7 @@ struct InfoCommand: ParsableCommand {
 struct RemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Remove images from the cache.",
-        discussion: "An image that is not there is reported, and counts as a failure.")
+        discussion: "An image that is not there, or stays in a read-only folder, is reported, and counts as a failure.")
 
     @Argument(
         help: "Keys; - reads them from standard input, one a line.", completion: .custom(CachedKeys.completions))
@@ -193,6 +193,11 @@ struct RemoveCommand: ParsableCommand {
                 if let problem = document.root.remoteProblem {
                     failure = failure ?? Ending.failed
                     complain("\(keys[number].forTerminal): the remote tier still has it: \(problem)")
+                } else if let path = document.root.member("readOnlyPath")?.string {
+                    failure = failure ?? Ending.failed
+                    complain(
+                        "\(keys[number].forTerminal) is in a read-only folder, where nothing is removed: \(path.forTerminal)"
+                    )
                 } else if !everywhere, document.root.member("removed")?.boolean != true {
                     failure = failure ?? Ending.failed
                     complain("\(keys[number].forTerminal) is not in the cache.")

@@ -170,6 +170,37 @@ struct ImageLifeTests {
         #expect(servers.map { $0.finish() } == [0, 0])
     }
 
+    @Test func theAnswerToARemovalNamesTheFileThatStaysInAReadOnlyFolder() throws {
+        let other = try TemporaryFolder()
+        let filler = try ServerProcess(cache: other.path)
+        let stored = try filler.call(
+            1, "store", #"{"key":"k","path":\#(quoted(Fixtures.folder + "/png-rgb.png"))}"#)["result"]
+        let path = try #require(stored?["path"]?.string)
+        #expect(filler.finish() == 0)
+        let disk = #"{"disk":{"readOnlyPaths":["\#(other.path)/default"]}}"#
+        let server = try ServerProcess(cache: folder)
+        _ = try server.call(1, "configure", disk)
+        #expect(try server.call(2, "retrieve", #"{"key":"k"}"#)["result"]?["path"]?.string == path)
+        // From memory first.
+        for isKnown in [true, false] {
+            let reply = try server.call(3, "remove", #"{"key":"k"}"#)["result"]
+            #expect(reply?["removed"]?.boolean == isKnown && reply?["memory"]?.boolean == isKnown)
+            #expect(reply?["disk"]?.boolean == false && reply?["readOnlyPath"]?.string == path)
+        }
+        #expect(try server.call(4, "isCached", #"{"key":"k"}"#)["result"]?["cached"]?.boolean == true)
+        let missing = try #require(try server.call(5, "remove", #"{"key":"x"}"#)["result"])
+        #expect(missing["readOnlyPath"] == nil && missing["removed"]?.boolean == false)
+        #expect(server.finish() == 0)
+        overwrite(other.path + "/config.json", Array(#"{"caches":{"default":\#(disk)}}"#.utf8))
+        let removed = try Command.shell(
+            "$HALCYON rm --config \(other.path)/config.json k x", environment: ["HALCYON_CACHE_DIR": folder])
+        #expect(removed.status == 1)
+        #expect(
+            removed.errors
+                == "halcyon: k is in a read-only folder, where nothing is removed: \(path)\nhalcyon: x is not in the cache.\n"
+        )
+    }
+
     @Test func errorSaysWhatIsMissingWhereAndOfWhom() throws {
         let server = try ServerProcess(cache: folder)
         func data(_ method: String, _ params: String) throws -> (data: JSON?, message: String) {

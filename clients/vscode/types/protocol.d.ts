@@ -276,6 +276,8 @@ export interface RemoveResult {
   disk: boolean;
   /** Whether a path was removed before its lease ended. */
   leased: boolean;
+  /** The file of a read-only folder that still answers for the key; left out for none. */
+  readOnlyPath?: string;
   /** The objects that the remote tier was told to remove, and why some are still there; left out unless remote was given. */
   remote?: { count: number; problem: string|null };
 }

@@ -144,6 +144,7 @@
 ---@field memory boolean Whether something was removed from memory.
 ---@field disk boolean Whether something was removed from disk.
 ---@field leased boolean Whether a path was removed before its lease ended.
+---@field readOnlyPath? string The file of a read-only folder that still answers for the key; left out for none.
 ---@field remote? { count: integer, problem: string|nil } The objects that the remote tier was told to remove, and why some are still there; left out unless remote was given.
 
 ---@class halcyon.IsCachedResult

@@ -273,6 +273,8 @@ class RemoveResult:
     """Whether something was removed from disk."""
     leased: bool = False
     """Whether a path was removed before its lease ended."""
+    read_only_path: Optional[str] = None
+    """The file of a read-only folder that still answers for the key; left out for none."""
     remote: Optional[RemoveResultRemote] = field(default=None, hash=False)
     """The objects that the remote tier was told to remove, and why some are still there; left out
     unless remote was given.
