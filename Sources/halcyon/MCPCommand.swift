@@ -9,7 +9,8 @@ struct MCPCommand: ParsableCommand {
         abstract: "Serve AI agents: the Model Context Protocol on standard input and output.",
         discussion: """
             An agent can view, compare and save pictures. It reaches public addresses only, unless --network-policy says \
-            otherwise, and local files only below the folders that --root names.
+            otherwise, and local files only below the folders that --root names. \
+            --framing, --activate-after, --complete-after and --delegate-timeout have no effect here.
             """)
 
     @Option(
