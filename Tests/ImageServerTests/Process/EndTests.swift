@@ -187,7 +187,16 @@ struct EndTests {
     @Test func processThatTheClientNamedIsWatchedWithoutADescriptorForIt() throws {
         let editor = try ServerProcess(cache: folder + "/other")
         let server = try ServerProcess(cache: folder)
-        _ = try server.call(-2, "ping")
+        let picture = quoted(Fixtures.folder + "/png-rgb.png")
+        _ = try server.call(-2, "store", #"{"key":"a","path":\#(picture)}"#)
+        // The runtime ends a process that cannot have a descriptor for its first timer.
+        let descriptors = "/proc/\(server.process)/fd"
+        try waitUntil("the timer of the runtime") {
+            try FileManager.default.contentsOfDirectory(atPath: descriptors).contains {
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: descriptors + "/" + $0))?.contains(
+                    "timerfd") == true
+            }
+        }
         #expect(try Command.shell("prlimit --pid \(server.process) --nofile=3").status == 0)
         #expect(try server.call(-1, "initialize", #"{"processId":\#(editor.process)}"#)["result"] != nil)
         #expect(try server.call(0, "ping")["result"] == .null)

@@ -117,15 +117,15 @@ struct OrderTests {
     }
 
     /// A download that is to be finished after its request was cancelled comes before what is asked after that.
-    @Test func downloadThatGoesOnWithoutItsRequestKeepsItsPlace() async throws {
+    @Test func downloadThatGoesOnWithoutItsRequestKeepsItsPlace() throws {
         let gate = Gate()
         let script = Script.empty.waiting(for: gate).followed(by: .reply(200, [:], try Fixtures.bytes("png-rgb.png")))
         let web = try LocalServer(routes: ["/cat.png": script])
         defer { web.stop() }
         let url = quoted(web.url("/cat.png"))
         let server = try ServerProcess(cache: folder)
-        try server.requestAll([(0, "retrieve", #"{"url":\#(url),"options":{"onLastCancel":"finish"}}"#)])
-        try await eventually("the download") { web.requests.count == 1 }
+        try server.requestAll([(0, "retrieve", #"{"url":\#(url),"options":{"onLastCancel":"finish","timeout":600}}"#)])
+        try waitUntil("the download") { web.requests.count == 1 }
         try server.send(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":0}}"#)
         let cancelled = try server.replies(1).byID[0]
         #expect(cancelled?["error"]?["code"]?.integer == -32800, "\(cancelled?.text ?? "")")
