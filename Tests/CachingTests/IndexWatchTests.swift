@@ -110,6 +110,25 @@ import Testing
         #expect(try disk.disk.index.wasChangedByOthers())
     }
 
+    /// Neither what it copies out of the log of SQLite, nor the log of entries that it writes anew.
+    @Test func whatAProcessDoesToTheFilesIsNoChangeByOthers() throws {
+        let disk = try filled()
+        let other = try disk.reopened()
+        _ = try other.record("1")
+        try other.store(hollowPNG(width: 90), "first")
+        for round in 0..<3 {
+            try disk.store(hollowPNG(width: 91 + round), "\(round)")
+            disk.disk.index.checkpoint()
+            disk.disk.index.shrinkLog()
+            disk.disk.rewriteLog()
+            for each in [disk, other] {
+                try each.store(hollowPNG(width: 95 + round), "\(round)")
+                #expect(!each.disk.index.isChanged)
+                #expect(try !each.disk.index.wasChangedByOthers())
+            }
+        }
+    }
+
     /// A closure that is kept alone in a lock is wrapped at each access, and called through all of its wrappers: 64 bytes of
     /// stack for each opening.
     @Test func anIndexThatIsOpenedAgainAndAgainIsOpenedAsAtFirst() async throws {

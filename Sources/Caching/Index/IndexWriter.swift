@@ -72,6 +72,8 @@ final class IndexWriter: IndexReading {
     /// Copies the log of changes into the index and gives up the log's space, unless somebody reads or writes.
     func shrinkLog() throws(Failure) {
         if try connection.database.number("PRAGMA wal_checkpoint(TRUNCATE)") != 0 { throw .locked }
+        // Its own work is no change by others.
+        if let seen { self.seen = (mark, seen.version, SQLiteDatabase.LogCopying(of: connection.database)) }
     }
 
     /// Takes back what was done outside of the index if the transaction fails or nobody sees it: the latest first, and before
