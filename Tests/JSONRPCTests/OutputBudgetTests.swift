@@ -42,12 +42,17 @@ import Testing
         let peer = try peer()
         for id in 0..<10 { peer.send(request("\(id)", "big", "[100000]")) }
         try await eventually("the limit is exceeded") { held(peer) > Self.limit }
-        let begun = desk.begun.count
+        @Sendable func waitingCount() -> Int { peer.connection.shared.withLock { $0.held.count } }
+        try await eventually("all have been read") { desk.begun.count + waitingCount() == 10 }
+        let (begun, waiting) = (desk.begun.count, waitingCount())
         peer.send(batch((10..<40).map { request("\($0)", "big", "[100000]") } + [request("40", "wait")]))
+        // In steps, which show in the number of those that wait.
+        try await eventually("the batch has been read") { waitingCount() == waiting + 31 }
         peer.send(cancellation("11", isAnswered: true))
         peer.send(cancellation("12", isAnswered: false))
+        try await eventually("the cancellations have been read") { waitingCount() == waiting + 31 - 2 }
         peer.send(request("last", "echo").replacing("last", with: "\"last\""))
-        try await eventually("all has been read") { peer.connection.shared.withLock { $0.held.count } >= 29 }
+        try await eventually("all has been read") { waitingCount() == waiting + 31 - 2 + 1 }
         #expect(desk.begun.count == begun)
         #expect(held(peer) < Self.limit + 110_000)
         #expect(peer.connection.budget.usage.waits == 1)
