@@ -26,10 +26,12 @@ extension ImageCache {
         if let entry = memory.value(for: key, extending: options.memoryCacheAccessExtendingExpiration) {
             // Before its file is looked at, so that no eviction comes between.
             disk.lend(entry.record, for: lease)
-            if isCurrent(entry.record, burst: burst) {
-                return .found(Hit(entry: entry, cacheType: .memory))
+            switch isCurrent(entry.record, burst: burst, mayWait: mayWait, patience: patience) {
+            case true?: return .found(Hit(entry: entry, cacheType: .memory))
+            case false?: memory.remove(key)
+            // What has waited in vain asks the disk, which says why.
+            case nil: if !mayWait { return .unsettled }
             }
-            memory.remove(key)
         }
         if options.fromMemoryCacheOrRefresh { return .missing }
         return try diskRecord(key, lease: lease, mayWait: mayWait, patience: patience).map { Hit(record: $0) }
@@ -49,8 +51,16 @@ extension ImageCache {
     package func isStillMissing(_ key: CacheKey) -> Bool { memory.peek(key) == nil && disk.isStillMissing(key) }
 
     /// `true` when memory's record of an image is still right, and its disk entry has not expired.
-    package func isCurrent(_ record: ImageRecord, burst: UInt64) -> Bool {
-        !record.isExpired && record.isIntact(burst: burst) && disk.isCurrent(record)
+    ///
+    /// - Parameters:
+    ///   - mayWait: `true` when another process that holds the index may be waited for.
+    ///   - patience: The longest such wait in seconds; the usual one when `nil`.
+    /// - Returns: `nil` when the index is held.
+    package func isCurrent(
+        _ record: ImageRecord, burst: UInt64, mayWait: Bool, patience: Double? = nil
+    ) -> Bool? {
+        guard !record.isExpired, record.isIntact(burst: burst) else { return false }
+        return disk.isCurrent(record, patience: mayWait ? patience ?? CacheIndex.patience : 0)
     }
 
     /// The image on disk, if it was stored after one that is only in memory: by another process, then.
@@ -85,13 +95,19 @@ extension ImageCache {
     package func cacheType(
         for key: CacheKey, burst: UInt64, mayWait: Bool, patience: Double? = nil
     ) throws(ImageError) -> Lookup<CacheType> {
-        if let entry = memory.peek(key), isCurrent(entry.record, burst: burst) { return .found(.memory) }
+        if let record = memory.peek(key)?.record {
+            switch isCurrent(record, burst: burst, mayWait: mayWait, patience: patience) {
+            case true?: return .found(.memory)
+            case false?: break
+            case nil: if !mayWait { return .unsettled }
+            }
+        }
         return try diskRecord(key, mayWait: mayWait, patience: patience).map { _ in .disk }
     }
 
     /// The image for `key`, as far as it is known; nothing is loaded, promoted or extended. Waits.
     package func knownHit(for key: CacheKey) throws(ImageError) -> Hit? {
-        if let entry = memory.peek(key), isCurrent(entry.record, burst: 0) {
+        if let entry = memory.peek(key), isCurrent(entry.record, burst: 0, mayWait: true) == true {
             return Hit(entry: entry, cacheType: .memory)
         }
         return try disk.record(for: key).map { Hit(record: $0) }
@@ -122,7 +138,11 @@ extension ImageCache {
         let lease = lease ?? Self.lease
         if let record = memory.peek(key)?.record, let path = record.path {
             disk.lend(record, for: lease)
-            if isCurrent(record, burst: burst) { return (path, true, record.isLent) }
+            switch isCurrent(record, burst: burst, mayWait: mayWait) {
+            case true?: return (path, true, record.isLent)
+            case false?: break
+            case nil: if !mayWait { return nil }
+            }
         }
         let found = try diskRecord(key, lease: lease, mayWait: mayWait)
         if case .unsettled = found { return nil }

@@ -135,7 +135,9 @@ extension ImageCache {
     /// The details of a cached image; `nil` for a miss. Nothing is loaded or prolonged.
     public func inspect(_ key: CacheKey) throws(ImageError) -> EntryDetails? {
         if let entry = try disk.inspect(key) { return entry }
-        guard let record = memory.peek(key)?.record, isCurrent(record, burst: 0) else { return nil }
+        guard let record = memory.peek(key)?.record, isCurrent(record, burst: 0, mayWait: true) == true else {
+            return nil
+        }
         return EntryDetails(record: record)
     }
 

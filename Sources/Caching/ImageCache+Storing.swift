@@ -75,7 +75,9 @@ extension ImageCache {
     /// The image that is not to be replaced: memory's, or the disk's when the new one is to be in memory only; for these no other
     /// test follows. The rest is decided when it is stored on the disk, where another process cannot come between.
     private func occupant(of key: CacheKey, memoryOnly: Bool) throws(ImageError) -> MemoryEntry? {
-        if let entry = memory.peek(key), isCurrent(entry.record, burst: 0), memoryOnly || entry.record.path == nil {
+        if let entry = memory.peek(key), memoryOnly || entry.record.path == nil,
+            isCurrent(entry.record, burst: 0, mayWait: true) == true
+        {
             return entry
         }
         return memoryOnly ? try disk.record(for: key).map { MemoryEntry(record: $0, bytes: nil) } : nil

@@ -155,17 +155,23 @@ extension DiskStorage {
     /// file may be there for its lease alone, and the cache may now have an image that was found in another folder.
     ///
     /// - Complexity: A load from memory as long as no file has stayed for its lease since; else an index lookup.
-    func isCurrent(_ record: ImageRecord) -> Bool {
+    ///
+    /// - Parameter patience: The longest wait in seconds for another process that holds the index.
+    /// - Returns: `nil` when the index is held.
+    func isCurrent(_ record: ImageRecord, patience: Double) -> Bool? {
         guard !record.isLocalFile, let path = record.path else { return true }
-        guard record.number != nil else {
-            let isKnown = configuration.readOnlyPaths.contains { path.hasPrefix($0 + "/") }
-            if isKnown, case .missing? = try? lookIntoIndex(record.key, lease: 0, patience: 0) { return true }
+        let isOurs = record.number != nil
+        if !isOurs, !configuration.readOnlyPaths.contains(where: { path.hasPrefix($0 + "/") }) { return false }
+        let departures = lending.departures
+        if isOurs, departures == record.knownDepartures { return true }
+        let known: Lookup<ImageRecord>
+        do throws(ImageError) { known = try lookIntoIndex(record.key, lease: 0, patience: patience) } catch {
+            if case .storageFailed(_, _, .busy) = error { return nil }
             return false
         }
-        let departures = lending.departures
-        if departures == record.knownDepartures { return true }
-        guard case .found(let found)? = try? lookIntoIndex(record.key, lease: 0, patience: 0), found.path == path,
-            found.storedAt == record.storedAt, let stamp = record.stamp, found.stamp?.matches(stamp) == true
+        if !isOurs { return known.isMissing }
+        guard let found = known.value, found.path == path, found.storedAt == record.storedAt, let stamp = record.stamp,
+            found.stamp?.matches(stamp) == true
         else { return false }
         record.knownDepartures = departures
         return true

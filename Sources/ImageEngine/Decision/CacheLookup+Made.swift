@@ -16,7 +16,7 @@ extension CacheLookup {
             let home = originals(for: cache, options)
             var known = home.memory.peek(own)?.record
             // Another process may have replaced it.
-            if let record = known, !home.isCurrent(record, burst: burst) { known = nil }
+            if let record = known, home.isCurrent(record, burst: burst, mayWait: false) != true { known = nil }
             if known == nil, !home.isStillMissing(own) {
                 // Memory need not know what is on disk.
                 var looking = StorageOptions()

@@ -111,10 +111,6 @@ import Testing
 
     /// What the request does is what was told, and its answer is what it names.
     @Test func noOtherBytesAreAnsweredAndExplainSaysWhatRetrieveDoes() async throws {
-        // The first check of a folder, a second after its first image, closes the index for a moment: what is in memory may
-        // then be answered from the disk.
-        _ = try await prepare(Case.all[0], Int.max)
-        engine.cache.disk.checkIndex()
         for (number, one) in Case.all.enumerated() {
             let (url, before) = try await prepare(one, number)
             let at = Comment(rawValue: one.description)

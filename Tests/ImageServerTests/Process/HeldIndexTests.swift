@@ -142,6 +142,29 @@ struct HeldIndexTests {
         #expect(server.finish() == 0)
     }
 
+    @Test func anImageInMemoryIsAnsweredFromThereAlsoWhenTheIndexHasToBeAskedAndIsHeldForAMoment() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try ServerProcess(cache: folder?.path ?? "")
+        let url = quoted(web.url("/a"))
+        _ = try server.call(1, "retrieve", #"{"url":\#(url)}"#)
+        // What has been replaced stays for its lease: from now on a file that is there proves nothing.
+        _ = try server.call(2, "store", #"{"key":"b","data":\#(picture)}"#)
+        _ = try server.call(3, "cachePath", #"{"key":"b"}"#)
+        let other = quoted(Data(hollowPNG(width: 6)).base64EncodedString())
+        _ = try server.call(4, "store", #"{"key":"b","data":\#(other)}"#)
+        let locks = lockingOutAll()
+        try server.request(5, "isCached", #"{"key":\#(url)}"#)
+        try server.request(6, "retrieve", #"{"url":\#(url)}"#)
+        _ = try server.call(7, "ping")
+        locks.giveUp()
+        for _ in 5...6 {
+            let answer = try server.next()
+            #expect(answer?["result"]?["cacheType"]?.string == "memory", "\(String(describing: answer))")
+        }
+        #expect(server.finish() == 0)
+    }
+
     @Test func theServerIsAskedEachTimeAlsoAboutAnImageThatCouldNotBeLookedFor() throws {
         let web = try web()
         defer { web.stop() }
