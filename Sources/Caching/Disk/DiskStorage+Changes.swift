@@ -75,10 +75,13 @@ extension DiskStorage {
 
     /// Removes the files of images that have been removed. What cannot be removed now is looked at again by the upkeep.
     private func finish(_ removed: Removed, in queue: WorkQueue, then: @escaping @Sendable () -> Void) {
-        let names = removed.names
-        if names.isEmpty { return then() }
-        names.compactMap(LeaseNumber.init(fileName:)).forEach(lending.forgetBytes)
+        if removed.names.isEmpty { return then() }
+        forgetBytes(of: removed)
         evictor.removeDueFiles(in: queue, then: then)
+    }
+
+    private func forgetBytes(of removed: Removed) {
+        removed.names.compactMap(LeaseNumber.init(fileName:)).forEach(lending.forgetBytes)
     }
 
     private func removeFilesFirst(_ entries: EntrySelection) throws -> Removal {
@@ -90,7 +93,7 @@ extension DiskStorage {
         do {
             var removed = try index.write { [self] writer in try remove(entries, writer) }
             removed.files.merge(files) { old, _ in old }
-            removed.names.compactMap(LeaseNumber.init(fileName:)).forEach(lending.forgetBytes)
+            forgetBytes(of: removed)
             try? evictor.removeDueFiles()
             return removed.removal
         } catch let failure where Evictor.isOfFullDisk(failure) && !files.isEmpty {

@@ -129,11 +129,20 @@ extension DiskStorage {
         }
     }
 
-    /// Writes the log of entries anew; what goes wrong is tried again at a store some time later.
+    /// `true` when the caller is the one that is to write the log of entries anew: with ``rewriteLog()``.
+    func beginsRewritingLog() -> Bool {
+        let from = rewritesFrom.load(ordering: .relaxed)
+        return clock.boot >= from
+            && rewritesFrom.compareExchange(expected: from, desired: .max, ordering: .relaxed).exchanged
+    }
+
+    /// - Parameter next: The moment from which on it may be written again, as ``CacheClock/boot``.
+    func endRewritingLog(next: Int) { rewritesFrom.store(next, ordering: .relaxed) }
+
+    /// Writes the log of entries anew; what goes wrong is tried again at a store, after 10 seconds at the earliest.
     func rewriteLog() {
         let isDone = (try? EntryLogRewriting(disk: self).run()) ?? false
-        if !isDone { rewritesFrom.store(clock.boot + 10, ordering: .relaxed) }
-        isRewriting.store(false, ordering: .relaxed)
+        endRewritingLog(next: isDone ? 0 : clock.boot + 10)
     }
 
     /// The log of entries; kept until ``forgetLogContents()`` while the index is begun anew or checked.

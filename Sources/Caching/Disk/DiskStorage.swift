@@ -59,8 +59,8 @@ public final class DiskStorage: Sendable {
     let considerations = Atomic(0)
     let damages = Atomic(0)
     let hasCollected = Atomic(false)
-    let isRewriting = Atomic(false)
     /// The moment from which on the log of entries may be written anew, as ``CacheClock/boot``: after a failure, not at once.
+    /// `Int.max` while it is being written.
     let rewritesFrom = Atomic(0)
     private let isAdopting = Atomic(false)
     /// Held by the thread that takes the files of the folder into an index that was lost.

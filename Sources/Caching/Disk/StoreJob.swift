@@ -341,9 +341,7 @@ final class StoreJob: Sendable {
         let purges =
             !commit.evicted.isEmpty && configuration.purgeRatio < 1 && !disk.isPurging.load(ordering: .relaxed)
         let collects = !disk.hasCollected.exchange(true, ordering: .relaxed)
-        let rewrites =
-            disk.index.wantsNewLog && disk.clock.boot >= disk.rewritesFrom.load(ordering: .relaxed)
-            && !disk.isRewriting.exchange(true, ordering: .relaxed)
+        let rewrites = disk.index.wantsNewLog && disk.beginsRewritingLog()
         guard purges || collects || rewrites else { return end(.success(commit.stored)) }
         // After the transaction that it shares with other stores, even if the work is done at once.
         queue.submit { [self] in
@@ -352,9 +350,7 @@ final class StoreJob: Sendable {
             if collects, !disk.background({ [disk] in _ = try? LeftoverCollector(disk: disk).run() }) {
                 disk.hasCollected.store(false, ordering: .relaxed)
             }
-            if rewrites, !disk.background({ [disk] in disk.rewriteLog() }) {
-                disk.isRewriting.store(false, ordering: .relaxed)
-            }
+            if rewrites, !disk.background({ [disk] in disk.rewriteLog() }) { disk.endRewritingLog(next: 0) }
             end(.success(commit.stored))
         }
     }
