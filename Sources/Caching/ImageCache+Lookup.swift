@@ -96,11 +96,9 @@ extension ImageCache {
         for key: CacheKey, burst: UInt64, mayWait: Bool, patience: Double? = nil
     ) throws(ImageError) -> Lookup<CacheType> {
         if let record = memory.peek(key)?.record {
-            switch isCurrent(record, burst: burst, mayWait: mayWait, patience: patience) {
-            case true?: return .found(.memory)
-            case false?: break
-            case nil: if !mayWait { return .unsettled }
-            }
+            let isRight = isCurrent(record, burst: burst, mayWait: mayWait, patience: patience)
+            if isRight == true { return .found(.memory) }
+            if isRight == nil, !mayWait { return .unsettled }
         }
         return try diskRecord(key, mayWait: mayWait, patience: patience).map { _ in .disk }
     }
@@ -138,11 +136,9 @@ extension ImageCache {
         let lease = lease ?? Self.lease
         if let record = memory.peek(key)?.record, let path = record.path {
             disk.lend(record, for: lease)
-            switch isCurrent(record, burst: burst, mayWait: mayWait) {
-            case true?: return (path, true, record.isLent)
-            case false?: break
-            case nil: if !mayWait { return nil }
-            }
+            let isRight = isCurrent(record, burst: burst, mayWait: mayWait)
+            if isRight == true { return (path, true, record.isLent) }
+            if isRight == nil, !mayWait { return nil }
         }
         let found = try diskRecord(key, lease: lease, mayWait: mayWait)
         if case .unsettled = found { return nil }

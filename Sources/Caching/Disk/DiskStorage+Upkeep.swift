@@ -136,13 +136,10 @@ extension DiskStorage {
             && rewritesFrom.compareExchange(expected: from, desired: .max, ordering: .relaxed).exchanged
     }
 
-    /// - Parameter next: The moment from which on it may be written again, as ``CacheClock/boot``.
-    func endRewritingLog(next: Int) { rewritesFrom.store(next, ordering: .relaxed) }
-
     /// Writes the log of entries anew; what goes wrong is tried again at a store, after 10 seconds at the earliest.
     func rewriteLog() {
         let isDone = (try? EntryLogRewriting(disk: self).run()) ?? false
-        endRewritingLog(next: isDone ? 0 : clock.boot + 10)
+        rewritesFrom.store(isDone ? 0 : clock.boot + 10, ordering: .relaxed)
     }
 
     /// The log of entries; kept until ``forgetLogContents()`` while the index is begun anew or checked.

@@ -350,7 +350,9 @@ final class StoreJob: Sendable {
             if collects, !disk.background({ [disk] in _ = try? LeftoverCollector(disk: disk).run() }) {
                 disk.hasCollected.store(false, ordering: .relaxed)
             }
-            if rewrites, !disk.background({ [disk] in disk.rewriteLog() }) { disk.endRewritingLog(next: 0) }
+            if rewrites, !disk.background({ [disk] in disk.rewriteLog() }) {
+                disk.rewritesFrom.store(0, ordering: .relaxed)
+            }
             end(.success(commit.stored))
         }
     }
