@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from campaign import fault
-from campaign.folder import partial, unique_bytes
+from campaign.folder import left_over, unique_bytes
 from campaign.pictures import NotWhole, picture, stamp
 from campaign.report import Report
 from campaign.server import Dead, Hangs, Server, cached, drop, fresh, inline, methods, store
@@ -183,8 +183,8 @@ class Run:
                     found = self.value(server, key)
                     if found not in self.allowed.get(key, {value}):
                         self.breach("restart", f"{key} was at version {value}, and is at {found} after verify: {first}")
-                if partial(self.cache):
-                    self.breach("leftovers", f"{partial(self.cache)} in partial/ after verify")
+                if names := left_over(self.cache):
+                    self.breach("leftovers", f"{names} in partial/ after verify")
             disk = server.result("calculateSize")["disk"]
             said, walked = disk["byteCount"] + disk.get("leasedBytes", 0), unique_bytes(self.cache)
             if said != walked:

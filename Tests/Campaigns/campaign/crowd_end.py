@@ -7,7 +7,7 @@ import random
 
 from .crowd import Crowd, split
 from .crowd_judge import Judge
-from .folder import partial, unique_bytes
+from .folder import left_over, partial, unique_bytes
 from .server import Server, cached, inline
 
 
@@ -64,7 +64,7 @@ def look_clean(crowd: Crowd, server: Server, cache: str) -> None:
         second = server.result("verify", {"cache": cache})
         if not second["clean"]:
             report.breach("unclean", f"{cache}: the second verify says {second}")
-        left = partial(folder)
+        left = left_over(folder)
         if left:
             report.breach("leftovers", f"{cache}: {left[:5]} of {len(left)} in partial/ after verify")
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from typing import Iterator
 
 
@@ -45,6 +46,16 @@ def partial(cache: str) -> list[str]:
         return sorted(os.listdir(os.path.join(cache, "partial")))
     except FileNotFoundError:
         return []
+
+
+def left_over(cache: str) -> list[str]:
+    """What is in ``partial/`` under the same name for long: what a server is just writing is gone in a moment."""
+    names = partial(cache)
+    end = time.monotonic() + 10
+    while names and time.monotonic() < end:
+        time.sleep(0.02)
+        names = [name for name in partial(cache) if name in names]
+    return names
 
 
 def state(path: str) -> tuple[int, int, int] | None:
