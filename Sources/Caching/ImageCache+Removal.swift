@@ -62,7 +62,7 @@ extension ImageCache {
                     })
             }
             // A look into other folders waits for the disk.
-            disk.hasReadOnlyPaths.load(ordering: .relaxed) ? queue.submit(end) : end()
+            disk.readsOtherFolders ? queue.submit(end) : end()
         }
     }
 

@@ -3,7 +3,7 @@ internal import JSONRPC
 internal import Platform
 
 /// The code of an engine error in the protocol, by the name of the error.
-enum ErrorCode: Int, CaseIterable {
+package enum ErrorCode: Int, CaseIterable {
     case badData = 10000
     case notModified = 10001
     case invalidStatusCode = 10002

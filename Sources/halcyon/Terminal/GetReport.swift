@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ImageServer
 internal import JSONRPC
 internal import Platform
 internal import Terminal
@@ -93,8 +94,9 @@ extension StartFailure {
     /// The failure to copy an image, as a server tells errors.
     fileprivate func object(about url: String) -> [UInt8] {
         var writer = JSONWriter()
+        let code = ErrorCode.storageFailed
         RPCError(
-            code: 40000, name: "storageFailed", message: description, details: [("url", .string(FilePath.url(url)))]
+            code: code.rawValue, name: "\(code)", message: description, details: [("url", .string(FilePath.url(url)))]
         ).write(to: &writer)
         return writer.bytes
     }
