@@ -103,7 +103,7 @@ struct OutputPlace {
     /// nothing is left of a copy that is broken off.
     private func copy(_ source: String, to target: String) throws(StartFailure) -> String {
         let folder = target.lastIndex(of: "/").map { String(target[...$0]) } ?? "./"
-        let draft = "\(folder).halcyon-\(getpid()).part"
+        let draft = "\(folder).halcyon-\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
         let unnamed = hl_nameable_file(folder)
         let descriptor = unnamed >= 0 ? unnamed : open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw Self.failure(target) }
