@@ -17,6 +17,8 @@ final class Lending: Sendable {
     private let folder: StorageFolder
     private let clock: CacheClock
     private let openings = Atomic(0)
+    /// The moment of the last call of ``removeEnded()`` for a file that is lent beside, as ``CacheClock/boot``.
+    private let endedAt = Atomic(Int.min)
     private let open = Mutex<Open?>(nil)
 
     init(folder: StorageFolder, clock: CacheClock) { (self.folder, self.clock) = (folder, clock) }
@@ -92,7 +94,8 @@ final class Lending: Sendable {
         // Makes the folder; others do not see a table that was opened before that.
         let path = try folder.lentPath(fileExtension, until: clock.wallNow + count)
         open.withLock { if let found = $0, found.table.inode == nil { $0?.checkedAt = .min } }
-        try removeEnded()
+        // All that are there are looked at.
+        if endedAt.exchange(clock.boot, ordering: .relaxed) != clock.boot { try removeEnded() }
         // One at a time: otherwise the disk would not be bounded.
         if share > 0, lentBytes > share { return nil }
         // Lent first: afterwards, who goes by another clock may remove it.
