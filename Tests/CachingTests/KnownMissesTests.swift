@@ -33,6 +33,18 @@ import Testing
         }
     }
 
+    @Test func aMissIsKnownNoLongerOnceACheckHasTakenTheImageIn() throws {
+        let disk = try TestDisk()
+        let path = try #require(try disk.store(hollowPNG(width: 1), "a").path)
+        let others = [disk, try disk.reopened()]
+        rename(path, disk.folder.path + "/away")
+        _ = try disk.disk.verify(repairs: true)
+        for other in others { #expect(try look(other, "a") && other.disk.isStillMissing(CacheKey("a"))) }
+        rename(disk.folder.path + "/away", path)
+        #expect(try disk.disk.verify(repairs: true).adopted == 1)
+        for other in others { #expect(try !other.disk.isStillMissing(CacheKey("a")) && !look(other, "a")) }
+    }
+
     /// More than are remembered, so that some are forgotten; none is taken for another.
     @Test func manyMissesAreToldApart() throws {
         let disk = try TestDisk()

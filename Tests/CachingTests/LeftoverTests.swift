@@ -41,6 +41,21 @@ import Testing
         try expectClean(disk)
     }
 
+    /// As when a store cleans up after an image that another process has removed meanwhile.
+    @Test func fileOfARemovedImageGoesWhateverIsSaidOfItsLeaseAfterwards() throws {
+        let disk = try TestDisk()
+        let path = try #require(try disk.store(old, "a") { $0.lease = 7200 }.path)
+        try disk.disk.index.write { writer in
+            let row = try #require(try writer.row(disk.disk.name(of: CacheKey("a"))))
+            try writer.retire(row.fileName, bytes: row.byteCount, until: LentFile.atOnce)
+            try writer.remove(row.number)
+            try disk.disk.evictor.retireFile(of: row, writer)
+        }
+        try disk.disk.evictor.removeDueFiles()
+        #expect(content(path) == nil)
+        try expectClean(disk)
+    }
+
     @Test func draftsOfALivingWriterStay() throws {
         let disk = try TestDisk()
         let other = try disk.reopened()

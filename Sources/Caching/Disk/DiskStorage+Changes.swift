@@ -59,7 +59,8 @@ extension DiskStorage {
             case .failure(let failure): end(.failure(failure))
             case .success(let removed):
                 IndexReserve(folder: folder).keep()
-                finish(removed, in: queue) { [folder] in
+                finish(removed, in: queue) { [folder] failure in
+                    if let failure { return end(.failure(failure)) }
                     guard syncs else { return end(.success(removed.removal)) }
                     queue.submit {
                         // Otherwise a power cut might bring the file back.
@@ -73,11 +74,16 @@ extension DiskStorage {
         }
     }
 
-    /// Removes the files of images that have been removed. What cannot be removed now is looked at again by the upkeep.
-    private func finish(_ removed: Removed, in queue: WorkQueue, then: @escaping @Sendable () -> Void) {
-        if removed.names.isEmpty { return then() }
+    /// Removes the files of images that have been removed, and tells why one of them cannot be. It is tried again by whoever
+    /// removes files next.
+    private func finish(_ removed: Removed, in queue: WorkQueue, then: @escaping @Sendable (SystemError?) -> Void) {
+        if removed.names.isEmpty { return then(nil) }
         forgetBytes(of: removed)
-        evictor.removeDueFiles(in: queue, then: then)
+        evictor.removeDueFiles(in: queue) { [folder] failure in
+            // Others may have left some too.
+            let isOurs = failure != nil && removed.names.contains { FileStamp(path: folder.blob($0)) != nil }
+            then(isOurs ? failure : nil)
+        }
     }
 
     private func forgetBytes(of removed: Removed) {
@@ -125,7 +131,7 @@ extension DiskStorage {
         var (removed, known) = (Removed(), Set<Digest>())
         /// Notes that a file goes; returns its bytes, or `nil` when there is none.
         func retire(_ file: String) throws -> Int? {
-            try folder.checkPlace(of: file)
+            try folder.checkRemovable(file)
             guard let stamp = try FileStamp.existing(folder.blob(file)) else {
                 // What is no file is nobody's image.
                 try folder.takeAway(folder.blob(file))

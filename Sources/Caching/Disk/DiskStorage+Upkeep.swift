@@ -119,7 +119,11 @@ extension DiskStorage {
     /// Puts index and folder right if somebody has changed the index since it was known to be sound.
     func checkIndex() {
         watch.look { [self] in
-            defer { forgetLogContents() }
+            defer {
+                forgetLogContents()
+                // What another index did not have.
+                misses.withLock { $0.removeAll() }
+            }
             // A file that was removed or replaced is still open.
             index.closeAll()
             var verifier = Verifier(disk: self, repairs: true, reads: .changed)

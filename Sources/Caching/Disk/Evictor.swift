@@ -292,35 +292,40 @@ struct Evictor: Sendable {
         return entry.lease == lease ? 0 : rest
     }
 
-    /// Removes the files without entries whose time has come.
+    /// Removes the files without entries whose time has come; what cannot be removed is tried again by the next one.
     func removeDueFiles() throws {
         var isOver = try !disk.index.exists
-        while !isOver { isOver = try disk.index.writeTogether { try removeDueFiles(64, $0) } }
+        while !isOver { isOver = try disk.index.writeTogether { try removeDueFiles(64, $0).isOver } }
     }
 
     /// Removes the files without entries whose time has come, as far as that can be done without waiting.
     ///
-    /// - Parameter replaced: An entry as it was before its file became another one. Until others could see that, its path may
-    ///   have been lent for longer.
+    /// - Parameters:
+    ///   - replaced: An entry as it was before its file became another one. Until others could see that, its path may have been
+    ///     lent for longer.
+    ///   - then: Called with the failure of a file that could not be removed.
     func removeDueFiles(
-        in queue: WorkQueue, retiring replaced: IndexRow? = nil, then: @escaping @Sendable () -> Void
+        in queue: WorkQueue, retiring replaced: IndexRow? = nil, then: @escaping @Sendable (SystemError?) -> Void
     ) {
         disk.index.writeTogether(servesOthers: queue.servesOthers) { writer in
             if let replaced, try writer.row(replaced.number)?.fileName != replaced.fileName {
                 try retireFile(of: replaced, writer)
             }
             return try removeDueFiles(64, writer)
-        } then: { isOver in
-            if case .success(false) = isOver { removeDueFiles(in: queue, then: then) } else { then() }
+        } then: { result in
+            // Who holds the index for too long removes them as he goes on: they are noted.
+            guard let round = try? result.get() else { return then(nil) }
+            if round.isOver { then(round.failure) } else { removeDueFiles(in: queue, then: then) }
         }
     }
 
-    /// Removes up to `limit` files that have no entries and are not lent.
+    /// Removes up to `limit` files that have no entries and are not lent. One that cannot be removed keeps no other.
     ///
-    /// - Returns: `true` when there were no more.
-    private func removeDueFiles(_ limit: Int, _ writer: IndexWriter) throws -> Bool {
+    /// - Returns: `true` when there are no more that can be removed, and the failure of one that could not.
+    private func removeDueFiles(_ limit: Int, _ writer: IndexWriter) throws -> (isOver: Bool, failure: SystemError?) {
         let files = try writer.dueFiles(at: disk.clock.now, limit)
-        guard !files.isEmpty else { return true }
+        guard !files.isEmpty else { return (true, nil) }
+        var (stuck, failure) = (0, SystemError?.none)
         try writer.confirm()
         // Renamed before the leases are looked at: a reader that lends it in between either does not find it, or its lease
         // is seen.
@@ -338,10 +343,11 @@ struct Evictor: Sendable {
                 }
                 unlink(aside)
             } else if isReachable, errno != ENOENT {
-                throw SystemError(errno, "remove", path)
+                (stuck, failure) = (stuck + 1, SystemError(errno, "remove", path))
+                continue
             }
             try writer.forget(file: file)
         }
-        return files.count < limit
+        return (files.count < limit || stuck == files.count, failure)
     }
 }

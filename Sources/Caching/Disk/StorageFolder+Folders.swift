@@ -166,10 +166,20 @@ extension StorageFolder {
         for shard in shards { try check("blobs/" + shard) }
         _ = try partialPath()
         for place in [path, path + "/partial", blobs] + shards.map({ "\(blobs)/\($0)" }) {
-            guard try Files.isFolder(place) else { continue }
-            guard faccessat(AT_FDCWD, place, R_OK | W_OK | X_OK, AT_EACCESS) == 0 else {
-                throw SystemError(errno, "change the folder", place)
-            }
+            if try Files.isFolder(place) { try checkChangeable(place) }
+        }
+    }
+
+    /// Makes sure that a blob can be moved and deleted, before the index forgets it.
+    func checkRemovable(_ fileName: String) throws {
+        try checkPlace(of: fileName)
+        _ = try partialPath()
+        for place in ["partial", "blobs/\(fileName.prefix(2))"] { try checkChangeable("\(path)/\(place)") }
+    }
+
+    private func checkChangeable(_ place: String) throws(SystemError) {
+        if faccessat(AT_FDCWD, place, R_OK | W_OK | X_OK, AT_EACCESS) != 0, errno != ENOENT {
+            throw SystemError(errno, "change the folder", place)
         }
     }
 

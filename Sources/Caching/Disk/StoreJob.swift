@@ -176,6 +176,8 @@ final class StoreJob: Sendable {
         var commit = Commit(stored: stored, evicted: evicted, retiresFiles: !evicted.isEmpty)
         if let old, disk.folder.blob(old.fileName) != path {
             try disk.evictor.retireFile(of: old, writer)
+            // Until its file goes, others must not answer the old image.
+            writer.noteDeparture()
             (commit.retiresFiles, commit.replaced) = (true, old)
         }
         return .entered(commit)
@@ -320,10 +322,7 @@ final class StoreJob: Sendable {
 
     /// Ends the store of an image that has been entered.
     private func conclude(_ commit: Commit) {
-        if commit.stored.isNew {
-            disk.lending.noteStore(name.rowNumber)
-            if let stamp = commit.stored.record.stamp { disk.noteVerified(stamp) }
-        }
+        if commit.stored.isNew, let stamp = commit.stored.record.stamp { disk.noteVerified(stamp) }
         let syncNames = { @Sendable [self] in
             guard configuration.syncsToDisk else { return clean(after: commit) }
             queue.submit { [self] in
@@ -332,7 +331,7 @@ final class StoreJob: Sendable {
             }
         }
         guard commit.retiresFiles else { return syncNames() }
-        disk.evictor.removeDueFiles(in: queue, retiring: commit.replaced, then: syncNames)
+        disk.evictor.removeDueFiles(in: queue, retiring: commit.replaced, then: { _ in syncNames() })
     }
 
     /// Begins the cleaning that a store entails, and tells the result.

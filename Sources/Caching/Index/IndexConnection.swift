@@ -85,7 +85,8 @@ enum IndexStatement: Int, CaseIterable {
     case find, details, page, unreadable, twins, twin, sharers, variants, sums, check, anchor
     case begin, commit, schema, version, insert, upsert, correct, delete, setContent, leastRecentlyUsed, latest
     case expired, touch, prolong, demote
-    case setAnchor, state, setUnproven, unproven, lastUse, retire, forgetFile, dueFiles, filesOf, lentCount, lentFiles,
+    case setAnchor, state, setUnproven, unproven, lastUse, retire, forgetFile, forgetLease, dueFiles, filesOf,
+        lentCount, lentFiles,
         extensions
 
     var text: String {
@@ -139,7 +140,8 @@ enum IndexStatement: Int, CaseIterable {
         // By the order of use, taken for that of time: the times have no index, and there may be a million.
         case .lastUse: "SELECT used_at FROM entries ORDER BY used DESC LIMIT 1"
         case .unproven: "SELECT unproven_from, unproven_to FROM totals"
-        case .retire: "INSERT INTO lent(file, bytes, until) VALUES(?1, ?2, ?3)"
+        case .forgetLease: "DELETE FROM lent WHERE file = ?1 AND until <> ?2"
+        case .retire: "INSERT OR IGNORE INTO lent(file, bytes, until) VALUES(?1, ?2, ?3)"
         case .forgetFile: "DELETE FROM lent WHERE file = ?1"
         case .filesOf: "SELECT file FROM lent WHERE file >= ?1 AND file < ?2"
         case .dueFiles: "SELECT file, bytes, until FROM lent WHERE until <= ?1 OR until > ?3 LIMIT ?2"

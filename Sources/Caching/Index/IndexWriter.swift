@@ -19,6 +19,8 @@ final class IndexWriter: IndexReading {
     private var isSynced = false
     /// `true` when the transaction leaves a file that stays only for its lease.
     private var hasDeparture = false
+    /// The numbers of the entries that this transaction has written.
+    private var entered: [Int64] = []
     /// `true` when there may be files without entries. There are none as a rule, and then none is looked for.
     private var mayHaveRetired = true
     /// The state of the files after the last transaction, and what SQLite counts of others' by then.
@@ -88,7 +90,7 @@ final class IndexWriter: IndexReading {
             try connection.database.execute("PRAGMA synchronous = \(syncs ? "FULL" : "NORMAL")")
             isSynced = syncs
         }
-        hasDeparture = false
+        (hasDeparture, entered) = (false, [])
         try connection.run(.begin)
         // Under the lock: nobody else writes.
         let before = mark
@@ -127,6 +129,7 @@ final class IndexWriter: IndexReading {
             let commit = try connection.statement(.commit)
             if syncs { try BlockingPool.waiting { try commit.run() } } else { try commit.run() }
             if hasDeparture { lending.noteDeparture() }
+            entered.forEach(lending.noteStore)
             let after = mark
             seen = (after, version, SQLiteDatabase.LogCopying(of: connection.database))
             connection.database.noteLog()
@@ -210,6 +213,7 @@ final class IndexWriter: IndexReading {
         _ row: IndexRow, metadata: String? = nil, usedAt: Int? = nil, isNew: Bool = false
     ) throws(Failure) {
         try write(isNew ? .insert : .upsert, EntryRecord(row: row, metadata: metadata), usedAt: usedAt ?? row.storedAt)
+        entered.append(row.number)
     }
 
     /// Writes an entry and its record; its place in the order of use stays.
@@ -361,14 +365,19 @@ final class IndexWriter: IndexReading {
 
     // MARK: Files without entries
 
-    /// Records that a file has no entry any more and goes at `moment`; see ``LentFile/until``.
+    /// Records that a file has no entry any more and goes at `moment`; see ``LentFile/until``. What has been removed stays so,
+    /// whatever its leases say.
     func retire(_ fileName: String, bytes: Int, until moment: Int) throws(Failure) {
         // Replacing would not run the trigger that keeps the sum.
-        try forget(file: fileName)
+        try connection.run(.forgetLease, fileName, LentFile.atOnce)
         try connection.run(.retire, fileName, bytes, moment)
         mayHaveRetired = true
-        if moment > 0 { hasDeparture = true }
+        if moment != 0 { noteDeparture() }
     }
+
+    /// Has all processes ask the index for what they have in memory, once more: that a file is there does not say any longer
+    /// that it has an entry.
+    func noteDeparture() { hasDeparture = true }
 
     /// Up to `limit` files whose time has come at `moment`, or is too far away to be true.
     func dueFiles(at moment: Int, _ limit: Int) throws(Failure) -> [LentFile] {

@@ -61,6 +61,45 @@ def unreadable(home: str, report: Report, short: bool) -> None:
             for opens in (True, False):
                 _one(os.path.join(home, f"{number}-{opens}"), part, refused, opens, prefix, report)
                 report.count("unreadable parts")
+        _unwritable(os.path.join(home, "unwritable"), prefix, report)
+
+
+def _unwritable(place: str, prefix: tuple[str, ...], report: Report) -> None:
+    """What cannot be removed stays for every process, and keeps nothing else from being removed."""
+    os.mkdir(place)
+    os.chown(place, NOBODY, NOBODY)
+    cache = os.path.join(place, "cache")
+
+    def breach(text: str) -> None:
+        report.breach("unwritable", f"a folder of images with mode 0555: {text}")
+
+    server, other = (Server(cache, prefix=prefix) for _ in range(2))
+    try:
+        for key in KEYS:
+            server.result("store", store(key, picture(key, 1, 2000)))
+        paths = [other.result("retrieve", cached(key))["path"] for key in KEYS]
+        with _mode(os.path.dirname(paths[0]), 0o555):
+            error = server.ask("remove", {"key": KEYS[0]}).get("error")
+            if not error or error["code"] != STORAGE_FAILED:
+                breach(f"remove says {error or 'that it is done'}")
+            for key in KEYS[1:]:
+                server.result("remove", {"key": key})
+            for one in (server, other):
+                found = [key for key in KEYS if one.result("isCached", {"key": key})["cached"]]
+                if found != KEYS[:1] or "error" in one.ask("retrieve", cached(KEYS[0])):
+                    breach(f"{found} are there afterwards")
+            left = [path for path in paths if os.path.exists(path)]
+            if left != paths[:1]:
+                breach(f"{left} are left")
+            server.result("cleanExpired")
+        server.result("remove", {"key": KEYS[0]})
+        if os.path.exists(paths[0]):
+            breach("the file stays though it can be deleted")
+        report.count("unwritable parts")
+    finally:
+        for one in (server, other):
+            if one.close() != 0:
+                breach("the server did not end with 0")
 
 
 def _one(place: str, part: str, refused: set[str], opens: bool, prefix: tuple[str, ...], report: Report) -> None:

@@ -107,6 +107,31 @@ import Testing
         #expect(cache.memory.totals == (0, 0))
     }
 
+    /// As after a store whose process was killed before it removed the old file.
+    @Test func replacedImageIsNotServedFromMemoryThoughItsFileIsThere() throws {
+        let path = try #require(try store(picture, keepsBytes: true) { $0.storage.lease = 0 }.path)
+        let kept = engine.folder.path + "/kept"
+        #expect(link(path, kept) == 0)
+        let other = try TestEngine(folder: engine.folder, clock: engine.clock)
+        try store(Fixtures.bytes("gif-animated.gif"), in: other.cache)
+        #expect(rename(kept, path) == 0)
+        #expect(try hit()?.record.header.format == .gif)
+    }
+
+    /// As after a removal whose process was killed before it removed the file.
+    @Test func imageIsNotServedFromMemoryOnceItsRemovalCountsThoughItsFileIsThere() throws {
+        let path = try #require(try store(picture, keepsBytes: true).path)
+        let other = try TestEngine(folder: engine.folder, clock: engine.clock).cache.disk
+        try other.index.write { [key] writer in
+            let row = try #require(try writer.row(other.name(of: key)))
+            try writer.retire(row.fileName, bytes: row.byteCount, until: LentFile.atOnce)
+            try writer.remove(row.number)
+        }
+        #expect(try cache.path(for: key, burst: 0, mayWait: true)?.exists == false)
+        #expect(try hit() == nil)
+        #expect(FileStamp(path: path) != nil)
+    }
+
     /// Within one burst of requests the file is looked at once; the next burst looks again.
     @Test func fileIsLookedAtOnceABurst() throws {
         let path = try #require(try store(picture).path)
