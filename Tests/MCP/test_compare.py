@@ -94,15 +94,15 @@ class CompareTests(MCPCase):
                 self.assertEqual(values["regions"], [{"x": 0, "y": 800, "width": width, "height": 7}])
 
     def test_regions_of_large_pictures_are_in_pixels_of_the_original(self) -> None:
-        page = Image.new("RGB", (4000, 3000), "white")
+        page = Image.new("RGB", (2000, 1500), "white")
         changed = page.copy()
-        ImageDraw.Draw(changed).rectangle((3000, 2000, 3019, 2019), fill="black")
+        ImageDraw.Draw(changed).rectangle((1500, 1000, 1519, 1019), fill="black")
         values = self.figures(page, changed)
-        self.assertEqual(values["regions"], [{"x": 3000, "y": 2000, "width": 20, "height": 20}])
-        self.assertEqual((values["changed_pixels"], values["width"], values["height"]), (400, 4000, 3000))
+        self.assertEqual(values["regions"], [{"x": 1500, "y": 1000, "width": 20, "height": 20}])
+        self.assertEqual((values["changed_pixels"], values["width"], values["height"]), (400, 2000, 1500))
 
     def test_a_difference_of_large_pictures_is_found_however_small_it_is(self) -> None:
-        page = Image.new("RGB", (4000, 3000), (200, 200, 200))
+        page = Image.new("RGB", (2000, 1500), (200, 200, 200))
         changed = page.copy()
         for number in range(100):
             changed.putpixel((100 + 7 * number, 100), (201, 201, 201))
@@ -115,10 +115,10 @@ class CompareTests(MCPCase):
         self.assertEqual(self.figures(page, page)["identical"], True)
 
     def test_what_only_one_of_two_large_pictures_has_counts_as_changed(self) -> None:
-        page = Image.new("RGB", (4000, 3000), (200, 200, 200))
+        page = Image.new("RGB", (2000, 1500), (200, 200, 200))
         for width, height, region in [
-            (4000, 3001, {"x": 0, "y": 3000, "width": 4000, "height": 1}),
-            (4001, 3000, {"x": 4000, "y": 0, "width": 1, "height": 3000}),
+            (2000, 1501, {"x": 0, "y": 1500, "width": 2000, "height": 1}),
+            (2001, 1500, {"x": 2000, "y": 0, "width": 1, "height": 1500}),
         ]:
             with self.subTest(width=width, height=height):
                 values = self.figures(page, Image.new("RGB", (width, height), (200, 200, 200)))
@@ -126,8 +126,8 @@ class CompareTests(MCPCase):
                 self.assertEqual(values["changed_pixels"], region["width"] * region["height"])
 
     def test_no_region_names_what_neither_picture_has(self) -> None:
-        values = self.figures(noise(2500, 1500), noise(1500, 1500))
-        regions = [{"x": 0, "y": 0, "width": 1500, "height": 1500}, {"x": 1500, "y": 0, "width": 1000, "height": 1500}]
+        values = self.figures(noise(1700, 900), noise(900, 900))
+        regions = [{"x": 0, "y": 0, "width": 900, "height": 900}, {"x": 900, "y": 0, "width": 800, "height": 900}]
         self.assertEqual(values["regions"], regions)
 
     def test_pictures_of_two_sizes_are_never_identical(self) -> None:
