@@ -189,13 +189,13 @@ struct EndTests {
         let server = try ServerProcess(cache: folder)
         let picture = quoted(Fixtures.folder + "/png-rgb.png")
         _ = try server.call(-2, "store", #"{"key":"a","path":\#(picture)}"#)
-        // The runtime ends a process that cannot have a descriptor for its first timer.
+        // The runtime ends a process that cannot have a descriptor for its first timer by each of its two clocks.
         let descriptors = "/proc/\(server.process)/fd"
-        try waitUntil("the timer of the runtime") {
-            try FileManager.default.contentsOfDirectory(atPath: descriptors).contains {
+        try waitUntil("the timers of the runtime") {
+            try FileManager.default.contentsOfDirectory(atPath: descriptors).count {
                 (try? FileManager.default.destinationOfSymbolicLink(atPath: descriptors + "/" + $0))?.contains(
                     "timerfd") == true
-            }
+            } == 2
         }
         #expect(try Command.shell("prlimit --pid \(server.process) --nofile=3").status == 0)
         #expect(try server.call(-1, "initialize", #"{"processId":\#(editor.process)}"#)["result"] != nil)
