@@ -154,7 +154,7 @@ extension DiskStorage {
     /// `true` when an image that was found before, and whose file is there, is still the one that the cache has for its key. A
     /// file may be there for its lease alone, and the cache may now have an image that was found in another folder.
     ///
-    /// - Complexity: A load from memory as long as no file has stayed for its lease since; else an index lookup.
+    /// - Complexity: A load from memory as long as ``Lending/departures`` stays; else an index lookup.
     ///
     /// - Parameter patience: The longest wait in seconds for another process that holds the index.
     /// - Returns: `nil` when the index is held.

@@ -17,7 +17,7 @@ final class IndexWriter: IndexReading {
     let connection: IndexConnection
     private let log: EntryLog
     private var isSynced = false
-    /// `true` when the transaction leaves a file that stays only for its lease.
+    /// `true` when the transaction takes an entry from a file that may be there for a while.
     private var hasDeparture = false
     /// The numbers of the entries that this transaction has written.
     private var entered: [Int64] = []

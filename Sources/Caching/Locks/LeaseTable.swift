@@ -132,7 +132,7 @@ final class LeaseTable: Sendable {
         }
     }
 
-    /// The number of times, in all processes, that a file has stayed only for its lease, its entry gone or with another file;
+    /// The number of transactions, in all processes, that have removed or replaced an image whose file may be there for a while;
     /// from any number on.
     var departures: UInt32 { hl_load(number(at: Self.departurePlace)) }
 

@@ -148,11 +148,11 @@ final class Lending: Sendable {
 
     var hasLeases: Bool { table?.hasLeases(at: clock.boot) ?? false }
 
-    /// A number that changes whenever, in any process, a file stays only for its lease: an image that was found before may
-    /// be another now although its file is there.
+    /// A number that changes whenever, in any process, an image is removed or replaced, or its file stays only for its lease: an
+    /// image that was found before may be another now although its file is there.
     var departures: UInt32 { table?.departures ?? 0 }
 
-    /// Tells all processes that a file stays only for its lease.
+    /// Tells all processes that ``departures`` has changed.
     func noteDeparture() { table?.noteDeparture() }
 
     /// A mark that changes whenever, in any process, the image `number` is entered, and sometimes when another one is; `nil`
