@@ -52,9 +52,10 @@ class DamagedCache:
         self.versions[key] = version
         return str(reply["result"]["path"])
 
-    def look(self, server: Server, key: str, answer: str, patience: float = 0) -> bool:
+    def look(self, server: Server, key: str, answer: str, patience: float = 0, newest: int | None = None) -> bool:
         """Whether the image is served; what is served must be whole, of that key, and the last version: at once, or within
-        so many seconds where the index has still to be repaired."""
+        so many seconds where the index has still to be repaired. A check may take in the newest version at any time, which
+        is the last version from then on."""
         reply = server.ask("retrieve", cached(key, answer))
         if "result" not in reply:
             if reply["error"]["code"] != NOT_CACHED:
@@ -79,9 +80,11 @@ class DamagedCache:
             # A change that keeps size and time of change shows only when the bytes are read: not asked of a path.
             self.breach("wrong data" if answer == "data" else "wrong paths", f"{key}: {error}")
             return True
+        if found.key == key and found.version == newest:
+            self.versions[key] = newest
         if found.key == key and found.version != self.versions.get(key) and patience > 0:
             time.sleep(0.25)
-            return self.look(server, key, answer, patience - 0.25)
+            return self.look(server, key, answer, patience - 0.25, newest)
         if found.key != key or found.version != self.versions.get(key):
             self.breach("wrong " + answer, f"{key} at {self.versions.get(key)}: {found} is served")
         return True

@@ -44,8 +44,8 @@ def restore_older(damaged: DamagedCache) -> None:
                     reply = server.ask("retrieve", cached(key))
                     if "result" in reply and stamp(inline(reply["result"])).version == version:
                         break
-                damaged.look(server, key, "data")
-                damaged.look(server, key, "path")
+                damaged.look(server, key, "data", newest=newer[key])
+                damaged.look(server, key, "path", newest=newer[key])
             damaged.versions = newer
             for key in newer:
                 damaged.put(server, key)
