@@ -54,14 +54,14 @@ public final class ImageRecord: Sendable {
     private let touchedAt: Atomic<Int>
     private let writtenExpiry: Atomic<Int>
     private let parsed = Mutex<HTTPAnswer?>(nil)
-    private let departures: Atomic<UInt32>
+    private let mark: Atomic<UInt64>
     private let lent = Atomic(true)
 
     package init(
         key: CacheKey, header: ImageHeader, byteCount: Int, path: String?, isLocalFile: Bool = false,
         origin: ImageOrigin = ImageOrigin(), storedAt: Int, life: EntryLife = .forever, expiresAt: Int? = nil,
         stamp: FileStamp? = nil, checksum: Digest? = nil, name: Digest? = nil, fileNumber: UInt32 = 0,
-        clock: CacheClock? = nil, departures: UInt32 = 0, beside: FileStamp? = nil
+        clock: CacheClock? = nil, beside: FileStamp? = nil
     ) {
         (self.key, self.header, self.byteCount, self.path) = (key, header, byteCount, path)
         var origin = origin
@@ -74,7 +74,7 @@ public final class ImageRecord: Sendable {
         expiry = Atomic(expiresAt ?? .max)
         touchedAt = Atomic(storedAt)
         writtenExpiry = Atomic(expiresAt ?? .max)
-        self.departures = Atomic(departures)
+        mark = Atomic(0)
     }
 
     /// The same image without its file, for a caller that wants it in memory only.
@@ -89,10 +89,12 @@ public final class ImageRecord: Sendable {
     /// - Parameter new: The life that begins now; `nil` when the old one goes on.
     package func replacing(_ origin: ImageOrigin, life new: EntryLife? = nil) -> ImageRecord {
         let expiresAt = if let new, let clock { new.end(from: clock.now) } else { expiryTime }
-        return ImageRecord(
+        let record = ImageRecord(
             key: key, header: header, byteCount: byteCount, path: path, isLocalFile: isLocalFile, origin: origin,
             storedAt: storedAt, life: new ?? life, expiresAt: expiresAt, stamp: stamp, checksum: checksum,
-            name: name, fileNumber: fileNumber, clock: clock, departures: knownDepartures, beside: beside)
+            name: name, fileNumber: fileNumber, clock: clock, beside: beside)
+        record.knownMark = knownMark
+        return record
     }
 
     /// `false` when its path was to be lent and was not, for what is lent has used its half of the limit.
@@ -101,10 +103,10 @@ public final class ImageRecord: Sendable {
         set { lent.store(newValue, ordering: .relaxed) }
     }
 
-    /// The value of ``Lending/departures`` before the index was last seen to have the image.
-    var knownDepartures: UInt32 {
-        get { departures.load(ordering: .relaxed) }
-        set { departures.store(newValue, ordering: .relaxed) }
+    /// The value of ``Lending/changeMark(of:)`` before the index was last seen to have the image.
+    var knownMark: ChangeMark {
+        get { ChangeMark(rawValue: mark.load(ordering: .relaxed)) }
+        set { mark.store(newValue.rawValue, ordering: .relaxed) }
     }
 
     /// The timing of an animation, where it is known; `nil` for stills, for formats whose headers do not tell, and for images

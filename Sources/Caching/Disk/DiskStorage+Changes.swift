@@ -252,7 +252,7 @@ extension DiskStorage {
                 guard let found = try FileStamp.existing(path), found.matches(stamp) else { return nil }
                 change(&row)
                 try writer.revive(row, at: self.clock.now)
-                return self.record(record.key, row, path, found)
+                return self.record(record.key, row, path, found, writer.mark(of: row.number))
             }
         }
     }

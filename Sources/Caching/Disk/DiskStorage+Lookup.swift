@@ -31,14 +31,14 @@ extension DiskStorage {
     func isStillMissing(_ key: CacheKey) -> Bool {
         if readsOtherFolders { return false }
         let number = name(of: key).rowNumber
-        guard let mark = lending.storeMark(at: number) else { return false }
-        return misses.withLock { $0[number] == mark }
+        return misses.withLock { $0[number] } == lending.changeMark(of: number)
     }
 
-    /// Notes that the index does not have an image.
+    /// Notes that the index does not have an image, where it is seen when another process stores it.
     ///
     /// - Parameter mark: From before it was asked.
-    private func noteMissing(_ number: Int64, _ mark: StoreMark) {
+    private func noteMissing(_ number: Int64, _ mark: ChangeMark) {
+        guard lending.isShared else { return }
         misses.withLock { misses in
             // What is forgotten costs a look.
             if misses.count >= 4096 { misses.removeAll(keepingCapacity: true) }
@@ -65,8 +65,7 @@ extension DiskStorage {
     ) throws(ImageError) -> Lookup<ImageRecord> {
         let name = name(of: key)
         // Before the index is looked at: changes from here on are noticed at the next hit.
-        let departures = lending.departures
-        let mark = lending.storeMark(at: name.rowNumber)
+        let mark = lending.changeMark(of: name.rowNumber)
         let adoptions = index.adoptionMark
         do {
             guard var row = try row(of: key, named: name, { try index.row($0.rowNumber, patience: patience) })
@@ -75,7 +74,7 @@ extension DiskStorage {
                 let isUnknown = try index.isUnready || !index.isOpen && !index.exists
                 let isAdopting = index.isAdopting || index.adoptionMark != adoptions
                 if try isAdopting || watch.isDoubted || isUnknown && folder.hasBlobs { return .unsettled }
-                if let mark, !isUnknown { noteMissing(name.rowNumber, mark) }
+                if !isUnknown { noteMissing(name.rowNumber, mark) }
                 return .missing
             }
             // A use that has not been written yet may have given it more time.
@@ -88,7 +87,7 @@ extension DiskStorage {
                 stamp.size == row.byteCount, !row.key.isEmpty, !index.unproven.contains(row), folder.trusts(stamp),
                 !isUnverified(stamp)
             else { return .unsettled }
-            let record = record(key, row, path, stamp, departures)
+            let record = record(key, row, path, stamp, mark)
             if let isLent { record.isLent = isLent }
             return .found(record)
         } catch {
@@ -154,26 +153,26 @@ extension DiskStorage {
     /// `true` when an image that was found before, and whose file is there, is still the one that the cache has for its key. A
     /// file may be there for its lease alone, and the cache may now have an image that was found in another folder.
     ///
-    /// - Complexity: A load from memory as long as ``Lending/departures`` stays; else an index lookup.
+    /// - Complexity: A load from memory as long as ``Lending/changeMark(of:)`` stays; else an index lookup.
     ///
     /// - Parameter patience: The longest wait in seconds for another process that holds the index.
     /// - Returns: `nil` when the index is held.
     func isCurrent(_ record: ImageRecord, patience: Double) -> Bool? {
         guard !record.isLocalFile, let path = record.path else { return true }
-        let isOurs = record.number != nil
+        let mark = record.number.map(lending.changeMark)
+        let isOurs = mark != nil
         if !isOurs, !configuration.readOnlyPaths.contains(where: { path.hasPrefix($0 + "/") }) { return false }
-        let departures = lending.departures
-        if isOurs, departures == record.knownDepartures { return true }
+        if mark == record.knownMark { return true }
         let known: Lookup<ImageRecord>
         do throws(ImageError) { known = try lookIntoIndex(record.key, lease: 0, patience: patience) } catch {
             if case .storageFailed(_, _, .busy) = error { return nil }
             return false
         }
-        if !isOurs { return known.isMissing }
+        guard let mark else { return known.isMissing }
         guard let found = known.value, found.path == path, found.storedAt == record.storedAt, let stamp = record.stamp,
             found.stamp?.matches(stamp) == true
         else { return false }
-        record.knownDepartures = departures
+        record.knownMark = mark
         return true
     }
 

@@ -49,7 +49,7 @@ public final class DiskStorage: Sendable {
     let touches: TouchLog
     let lending: Lending
     /// The images that the index did not have when it was last asked; see ``isStillMissing(_:)``.
-    let misses = Mutex<[Int64: StoreMark]>([:])
+    let misses = Mutex<[Int64: ChangeMark]>([:])
     /// The files of a shared folder that this process has found to be what the index says.
     let verified = Mutex<[UInt64: FileStamp]>([:])
     let isPurging = Atomic(false)
@@ -205,12 +205,14 @@ public final class DiskStorage: Sendable {
     }
 
     func record(
-        _ key: CacheKey, _ row: IndexRow, _ path: String, _ stamp: FileStamp, _ departures: UInt32 = 0
+        _ key: CacheKey, _ row: IndexRow, _ path: String, _ stamp: FileStamp, _ mark: ChangeMark
     ) -> ImageRecord {
-        ImageRecord(
+        let record = ImageRecord(
             key: key, header: row.header, byteCount: row.byteCount, path: path, origin: row.origin,
             storedAt: row.storedAt, life: row.life, expiresAt: row.expiresAt, stamp: stamp,
-            checksum: row.checksum, name: row.name, fileNumber: row.fileNumber, clock: clock, departures: departures)
+            checksum: row.checksum, name: row.name, fileNumber: row.fileNumber, clock: clock)
+        record.knownMark = mark
+        return record
     }
 
     /// The life of an entry that is stored or confirmed now; as the storage's own setting says when `nil`.

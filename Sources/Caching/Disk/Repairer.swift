@@ -56,7 +56,7 @@ struct Repairer: Sendable {
         }
         if let found {
             disk.noteVerified(found)
-            return disk.isExpired(row) ? nil : disk.record(key, row, path, found)
+            return disk.isExpired(row) ? nil : disk.record(key, row, path, found, writer.mark(of: row.number))
         }
         try writer.confirm()
         // Removed by hand is nobody's damage; anything else in the image's place is.
@@ -140,7 +140,7 @@ struct Repairer: Sendable {
                     (record.row.key, record.row.identifier) = (key.indexed, key.indexedIdentifier)
                 }
                 let row = try enter(record, stamp, writer)
-                return row.isEntry(of: key) ? disk.record(key, row, path, stamp) : nil
+                return row.isEntry(of: key) ? disk.record(key, row, path, stamp, writer.mark(of: row.number)) : nil
             }
         }
         return nil

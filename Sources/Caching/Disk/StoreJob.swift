@@ -176,8 +176,6 @@ final class StoreJob: Sendable {
         var commit = Commit(stored: stored, evicted: evicted, retiresFiles: !evicted.isEmpty)
         if let old, disk.folder.blob(old.fileName) != path {
             try disk.evictor.retireFile(of: old, writer)
-            // Until its file goes, others must not answer the old image.
-            writer.noteDeparture()
             (commit.retiresFiles, commit.replaced) = (true, old)
         }
         return .entered(commit)
@@ -223,7 +221,7 @@ final class StoreJob: Sendable {
         guard let stamp = try FileStamp.existing(oldPath), stamp.modified == old.modified, stamp.size == old.byteCount
         else { return nil }
         if !request.overwrites, !disk.isExpired(old) {
-            let record = disk.record(request.key, old, oldPath, stamp)
+            let record = disk.record(request.key, old, oldPath, stamp, writer.mark(of: old.number))
             record.isLent = lend(old)
             return .entered(Commit(stored: Stored(record: record, isNew: false)))
         }
@@ -261,7 +259,7 @@ final class StoreJob: Sendable {
     ) throws -> Stored {
         let isLent = lend(row)
         try writer.put(row, metadata: request.metadata, isNew: isNew)
-        let record = disk.record(request.key, row, path, stamp)
+        let record = disk.record(request.key, row, path, stamp, writer.mark(of: row.number))
         record.isLent = isLent
         return Stored(record: record, isNew: true)
     }

@@ -17,10 +17,8 @@ final class IndexWriter: IndexReading {
     let connection: IndexConnection
     private let log: EntryLog
     private var isSynced = false
-    /// `true` when the transaction takes an entry from a file that may be there for a while.
-    private var hasDeparture = false
-    /// The numbers of the entries that this transaction has written.
-    private var entered: [Int64] = []
+    /// The numbers of the entries that this transaction has written or removed; `nil` for all.
+    private var changed: [Int64]? = []
     /// `true` when there may be files without entries. There are none as a rule, and then none is looked for.
     private var mayHaveRetired = true
     /// The state of the files after the last transaction, and what SQLite counts of others' by then.
@@ -90,7 +88,7 @@ final class IndexWriter: IndexReading {
             try connection.database.execute("PRAGMA synchronous = \(syncs ? "FULL" : "NORMAL")")
             isSynced = syncs
         }
-        (hasDeparture, entered) = (false, [])
+        changed = []
         try connection.run(.begin)
         // Under the lock: nobody else writes.
         let before = mark
@@ -128,8 +126,7 @@ final class IndexWriter: IndexReading {
             if log.isOverdue { log.noteEntries(try totals().count) }
             let commit = try connection.statement(.commit)
             if syncs { try BlockingPool.waiting { try commit.run() } } else { try commit.run() }
-            if hasDeparture { lending.noteDeparture() }
-            entered.forEach(lending.noteStore)
+            if changed?.isEmpty != true { lending.noteChanges(of: changed) }
             let after = mark
             seen = (after, version, SQLiteDatabase.LogCopying(of: connection.database))
             connection.database.noteLog()
@@ -213,7 +210,7 @@ final class IndexWriter: IndexReading {
         _ row: IndexRow, metadata: String? = nil, usedAt: Int? = nil, isNew: Bool = false
     ) throws(Failure) {
         try write(isNew ? .insert : .upsert, EntryRecord(row: row, metadata: metadata), usedAt: usedAt ?? row.storedAt)
-        entered.append(row.number)
+        noteChange(of: row.number)
     }
 
     /// Writes an entry and its record; its place in the order of use stays.
@@ -263,7 +260,21 @@ final class IndexWriter: IndexReading {
         if mayHaveRetired { try forget(file: row.fileName) }
     }
 
-    func remove(_ number: Int64) throws(Failure) { try connection.run(.delete, number) }
+    func remove(_ number: Int64) throws(Failure) {
+        try connection.run(.delete, number)
+        noteChange(of: number)
+    }
+
+    /// Has all processes ask the index once more for an image that they have in memory, or know to be missing.
+    private func noteChange(of number: Int64) {
+        if changed?.last != number { changed?.append(number) }
+    }
+
+    /// The mark that an entry has when this transaction, which has changed it last or not at all, has been committed.
+    func mark(of number: Int64) -> ChangeMark {
+        let mark = lending.changeMark(of: number)
+        return changed?.last == number ? mark.next : mark
+    }
 
     /// Removes entries that cannot be read.
     ///
@@ -297,7 +308,7 @@ final class IndexWriter: IndexReading {
     func removeAll() throws(Failure) {
         log.remove()
         try connection.database.execute(IndexSchema.emptying)
-        isAdopting = false
+        (changed, isAdopting) = (nil, false)
     }
 
     // MARK: Use and life
@@ -372,12 +383,9 @@ final class IndexWriter: IndexReading {
         try connection.run(.forgetLease, fileName, LentFile.atOnce)
         try connection.run(.retire, fileName, bytes, moment)
         mayHaveRetired = true
-        if moment != 0 { noteDeparture() }
+        // That the file is there for a while does not say that it has an entry.
+        if let name = Digest(fileName: fileName) { noteChange(of: name.rowNumber) }
     }
-
-    /// Has all processes ask the index for what they have in memory, once more: that a file is there does not say any longer
-    /// that it has an entry.
-    func noteDeparture() { hasDeparture = true }
 
     /// Up to `limit` files whose time has come at `moment`, or is too far away to be true.
     func dueFiles(at moment: Int, _ limit: Int) throws(Failure) -> [LentFile] {

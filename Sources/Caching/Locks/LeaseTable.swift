@@ -12,15 +12,17 @@ internal import Platform
 final class LeaseTable: Sendable {
     private static let places = 1 << 16
     private static let header = 4096
-    private static let stores = header + places * MemoryLayout<UInt32>.size
-    /// Fewer, for only stores within the time of a download are told apart.
-    private static let storePlaces = 1 << 13
+    private static let changes = header + places * MemoryLayout<UInt32>.size
+    /// Fewer: images that share a place are asked for once more than need be.
+    private static let changePlaces = 1 << 13
     /// The bytes of what is lent, by the places of the leases.
-    private static let sizes = stores + storePlaces * MemoryLayout<UInt32>.size
+    private static let sizes = changes + changePlaces * MemoryLayout<UInt32>.size
     private static let size = sizes + places * MemoryLayout<UInt16>.size
     private static let bootNumberPlace = 8
     private static let generationPlace = 16
-    private static let departurePlace = 64
+    /// Older versions count here the transactions that remove or replace images, and ask the index for all they know when
+    /// another does.
+    private static let olderChangesPlace = 64
     private static let countedPlace = 68
     private static let sumPlace = 72
     /// "HLCL", and the version of the layout.
@@ -123,34 +125,34 @@ final class LeaseTable: Sendable {
     /// `true` when anything may be lent at `moment`.
     func hasLeases(at moment: Int) -> Bool { (0..<Self.places).contains { end(at: $0) > moment } }
 
-    /// Takes over what was lent in another table, and that files there have stayed only for their leases.
+    /// Takes over what was lent in another table.
     func take(from other: LeaseTable) {
-        if other.departures != 0 { noteDeparture() }
         for place in 0..<Self.places where other.end(at: place) > 0 {
             hl_raise(lease(at: place), UInt32(clamping: other.end(at: place)), .max)
             allSizes[place] = other.allSizes[place]
         }
     }
 
-    /// The number of transactions, in all processes, that have removed or replaced an image whose file may be there for a while;
-    /// from any number on.
-    var departures: UInt32 { hl_load(number(at: Self.departurePlace)) }
-
-    func noteDeparture() { hl_increment(number(at: Self.departurePlace)) }
-
-    private func storeCount(_ number: Int64) -> UnsafeMutablePointer<UInt32> {
-        let place = Int(UInt64(bitPattern: number) % UInt64(Self.storePlaces))
-        return self.number(at: Self.stores + place * MemoryLayout<UInt32>.size)
+    private func changeCount(at place: Int) -> UnsafeMutablePointer<UInt32> {
+        number(at: Self.changes + place * MemoryLayout<UInt32>.size)
     }
 
-    /// The number of images, in all processes, that were entered with a number that shares the place of `number`; `nil` in a
-    /// table of our own, which does not show what others enter.
-    func storeMark(at number: Int64) -> StoreMark? {
-        inode.map { StoreMark(table: $0, generation: generation, count: hl_load(storeCount(number))) }
+    private static func changePlace(_ number: Int64) -> Int { Int(UInt64(bitPattern: number) % UInt64(changePlaces)) }
+
+    /// The mark of the last change to the entry `number`, or to one that shares its place.
+    func changeMark(of number: Int64) -> ChangeMark {
+        ChangeMark(generation: generation, count: hl_load(changeCount(at: Self.changePlace(number))))
     }
 
-    /// Counts one more image that has been entered.
-    func noteStore(_ number: Int64) { hl_increment(storeCount(number)) }
+    /// Counts one more change to each of the entries; to all when `nil`.
+    func noteChanges(of numbers: [Int64]?) {
+        if let numbers {
+            for number in numbers { hl_increment(changeCount(at: Self.changePlace(number))) }
+        } else {
+            for place in 0..<Self.changePlaces { hl_increment(changeCount(at: place)) }
+        }
+        hl_increment(number(at: Self.olderChangesPlace))
+    }
 
     /// The beginning of the file.
     private struct Header: Equatable {
@@ -189,9 +191,6 @@ final class LeaseTable: Sendable {
             // Those who have mapped a file that was cut to nothing go on lending in it.
             let isCut = found.magic == 0 && found.bootNumber == 0
             guard isCut || write([UInt8](repeating: 0, count: size), to: file) else { return nil }
-            // Not a number that somebody may remember from before it was lost.
-            let departures = found.generation == 0 ? 0 : UInt32.random(in: .min ... .max)
-            guard write([departures], to: file, at: departurePlace) else { return nil }
         }
         // An older version's, which is shorter, or one that was cut, goes on; what is new in it is zero.
         wanted.generation = .random(in: 1 ... .max)

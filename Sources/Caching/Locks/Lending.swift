@@ -148,28 +148,14 @@ final class Lending: Sendable {
 
     var hasLeases: Bool { table?.hasLeases(at: clock.boot) ?? false }
 
-    /// A number that changes whenever, in any process, an image is removed or replaced, or its file stays only for its lease: an
-    /// image that was found before may be another now although its file is there.
-    var departures: UInt32 { table?.departures ?? 0 }
+    /// `true` when the changes of other processes are seen.
+    var isShared: Bool { table?.inode != nil }
 
-    /// Tells all processes that ``departures`` has changed.
-    func noteDeparture() { table?.noteDeparture() }
+    /// A mark that changes whenever, in any process, the entry `number` is written or removed, and sometimes when another one is:
+    /// an image that was found before may be another now although its file is there, and one that was missing may be there.
+    func changeMark(of number: Int64) -> ChangeMark { table?.changeMark(of: number) ?? ChangeMark() }
 
-    /// A mark that changes whenever, in any process, the image `number` is entered, and sometimes when another one is; `nil`
-    /// when that cannot be told.
-    func storeMark(at number: Int64) -> StoreMark? {
-        table?.storeMark(at: number)
-    }
-
-    /// Tells all processes that the image `number` has been entered: after it has been, and before its download is over for
-    /// others.
-    func noteStore(_ number: Int64) { table?.noteStore(number) }
-}
-
-/// The value of ``Lending/storeMark(at:)`` at some time.
-struct StoreMark: Equatable, Sendable {
-    /// The inode of the table's file, and its generation.
-    let table: UInt64
-    let generation: UInt64
-    let count: UInt32
+    /// Tells all processes that entries have been written or removed, or all when `nil`: after that has been committed, and before
+    /// a download of them is over for others.
+    func noteChanges(of numbers: [Int64]?) { table?.noteChanges(of: numbers) }
 }

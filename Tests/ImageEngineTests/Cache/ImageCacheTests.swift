@@ -132,6 +132,15 @@ import Testing
         #expect(FileStamp(path: path) != nil)
     }
 
+    /// As after a `clear` whose process was killed before it removed the files.
+    @Test func imageIsNotServedFromMemoryOnceTheCacheIsClearedThoughItsFileIsThere() throws {
+        let path = try #require(try store(picture, keepsBytes: true).path)
+        let other = try TestEngine(folder: engine.folder, clock: engine.clock).cache.disk
+        try other.index.write { try $0.removeAll() }
+        #expect(FileStamp(path: path) != nil)
+        #expect(try hit() == nil)
+    }
+
     /// Within one burst of requests the file is looked at once; the next burst looks again.
     @Test func fileIsLookedAtOnceABurst() throws {
         let path = try #require(try store(picture).path)
