@@ -148,11 +148,11 @@ struct HeldIndexTests {
         let server = try ServerProcess(cache: folder?.path ?? "")
         let url = quoted(web.url("/a"))
         _ = try server.call(1, "retrieve", #"{"url":\#(url)}"#)
-        // What has been replaced stays for its lease: from now on a file that is there proves nothing.
-        _ = try server.call(2, "store", #"{"key":"b","data":\#(picture)}"#)
-        _ = try server.call(3, "cachePath", #"{"key":"b"}"#)
-        let other = quoted(Data(hollowPNG(width: 6)).base64EncodedString())
-        _ = try server.call(4, "store", #"{"key":"b","data":\#(other)}"#)
+        // Another process changes the entry, and leaves the image as it is.
+        let other = try ServerProcess(cache: folder?.path ?? "")
+        let confirmed = try other.call(1, "retrieve", #"{"url":\#(url),"options":{"revalidate":"always"}}"#)
+        #expect(confirmed["result"]?["revalidated"]?.boolean == true, "\(confirmed)")
+        #expect(other.finish() == 0)
         let locks = lockingOutAll()
         try server.request(5, "isCached", #"{"key":\#(url)}"#)
         try server.request(6, "retrieve", #"{"url":\#(url)}"#)
