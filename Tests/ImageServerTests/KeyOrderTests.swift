@@ -19,14 +19,19 @@ import Testing
             var hasJoined = false
             var isSoon = false
             var isRunning = false
+            /// The last request that had come when it was started after a wait; it looks into the cache until it goes on.
+            var looksSince: Int?
         }
 
         private(set) var requests: [Request] = []
         var running: [Int] { requests.filter(\.isRunning).map(\.ticket) }
+        var looking: [Int] { requests.filter { $0.looksSince != nil }.map(\.ticket) }
+        private var last = 0
 
         mutating func enter(_ request: Request) {
             requests.append(request)
-            settle()
+            last = request.ticket
+            settle(isEntering: true)
         }
 
         mutating func leave(_ ticket: Int) {
@@ -34,7 +39,12 @@ import Testing
             settle()
         }
 
-        private mutating func settle() {
+        mutating func goOn(_ ticket: Int) {
+            for index in requests.indices where requests[index].ticket == ticket { requests[index].looksSince = nil }
+            settle()
+        }
+
+        private mutating func settle(isEntering: Bool = false) {
             for index in requests.indices {
                 let before = requests[..<index]
                 let request = requests[index]
@@ -47,11 +57,18 @@ import Testing
                         requests[index].isSoon = request.isLocal && ahead.allSatisfy(\.isLocal)
                     }
                     let isShared = ahead.allSatisfy { $0.kind == request.kind && request.kind != .change }
-                    if !isBehindWhole, isShared { requests[index].isRunning = true }
+                    if !isBehindWhole, isShared, !request.isRunning {
+                        requests[index].isRunning = true
+                        if !isEntering, !request.isLocal { requests[index].looksSince = last }
+                    }
                 case .wholeCache:
-                    if !isBehindWhole, !before.contains(where: \.isSoon) { requests[index].isRunning = true }
+                    let isLate = before.contains { $0.isSoon || $0.looksSince != nil }
+                    if !isBehindWhole, !isLate { requests[index].isRunning = true }
                 case .survey:
-                    let isLate = before.contains { $0.scope != .survey && ($0.hasJoined ? $0.isSoon : $0.isLocal) }
+                    let isLate = before.contains {
+                        $0.scope != .survey
+                            && ($0.hasJoined ? $0.isSoon || ($0.looksSince ?? .max) < request.ticket : $0.isLocal)
+                    }
                     if !isBehindWhole, !isLate { requests[index].isRunning = true }
                 }
             }
@@ -70,9 +87,17 @@ import Testing
             return order.enter(request)
         }
 
-        mutating func leave(_ number: Int) -> [Int] {
+        /// Removes a request; what it lets start has looked into the cache at once, unless `areLooking`.
+        mutating func leave(_ number: Int, areLooking: Bool = false) -> [Int] {
             guard let request = requests.removeValue(forKey: number) else { return [] }
-            return order.leave(request).compactMap { ($0 as? Placed).flatMap { Int($0.name) } }
+            let started = numbers(order.leave(request))
+            return areLooking ? started : started + started.flatMap { goOn($0) }
+        }
+
+        mutating func goOn(_ number: Int) -> [Int] { requests[number].map { numbers(order.goOn($0)) } ?? [] }
+
+        private func numbers(_ requests: [any OrderedRequest]) -> [Int] {
+            requests.compactMap { ($0 as? Placed).flatMap { Int($0.name) } }
         }
     }
 
@@ -125,9 +150,16 @@ import Testing
                         ran[last, default: 0] += 1
                     }
                     specification.enter(request)
+                } else if Bool.random(using: &random), let ticket = specification.looking.randomElement(using: &random)
+                {
+                    for started in order.goOn(ticket) {
+                        running.insert(started)
+                        ran[started, default: 0] += 1
+                    }
+                    specification.goOn(ticket)
                 } else if let ticket = running.sorted().randomElement(using: &random) {
                     running.remove(ticket)
-                    for started in order.leave(ticket) {
+                    for started in order.leave(ticket, areLooking: true) {
                         running.insert(started)
                         ran[started, default: 0] += 1
                     }
@@ -163,6 +195,18 @@ import Testing
             order.enter(3, key("a"), filling("http://h/2"), isLocal: false),
         ]
         #expect(entered == [true, true, false])
+    }
+
+    @Test func aRequestThatHasWaitedLooksIntoTheCacheBeforeThatIsCleared() {
+        var order = Numbered()
+        _ = order.enter(1, key("a"), .change, isLocal: true)
+        _ = order.enter(2, key("a"), filling("http://h/1"), isLocal: false)
+        let looking = order.leave(1, areLooking: true)
+        #expect(looking == [2])
+        let isClearedAtOnce = order.enter(3, .wholeCache, .change, isLocal: true)
+        #expect(!isClearedAtOnce)
+        let clearing = order.goOn(2)
+        #expect(clearing == [3])
     }
 
     @Test func aSlowServerHoldsUpNoClearAndNoSurvey() {

@@ -109,7 +109,8 @@ struct KeyOrder: Sendable {
     private var single: [ExactText: any OrderedRequest] = [:]
     /// The keys that had more than one request, until they have none.
     private var lanes: [ExactText: Lane] = [:]
-    /// The requests that finish soon: local, and not behind a request that waits for the network.
+    /// The requests that finish soon: local, and not behind a request that waits for the network. And those that have waited and
+    /// now look into the cache, before they go to the network.
     private var soon: [ObjectIdentifier: Ticket] = [:]
     /// The whole-cache request that is running.
     private var whole: Arrival?
@@ -172,10 +173,28 @@ struct KeyOrder: Sendable {
         var started: [any OrderedRequest] = []
         var ended = soon.removeValue(forKey: ObjectIdentifier(request))
         if let running = whole, running.request === request { (ended, whole) = (running.ticket, nil) }
-        if case .key(let key) = request.scope { started += advance(key, past: request) }
+        if case .key(let key) = request.scope {
+            started += advance(key, past: request)
+            started.forEach { noteLooking($0) }
+        }
         started += admitLater()
         if let ended { started += countDownSurveys(past: ended) }
         return started
+    }
+
+    /// Lets a request that had waited go to the network, for it has looked into the cache.
+    ///
+    /// - Returns: The requests that may run now.
+    mutating func goOn(_ request: any OrderedRequest) -> [any OrderedRequest] {
+        guard !request.isLocal, let looked = soon.removeValue(forKey: ObjectIdentifier(request)) else { return [] }
+        return admitLater() + countDownSurveys(past: looked)
+    }
+
+    /// Notes that a request that had waited looks into the cache first: what empties that comes afterwards.
+    private mutating func noteLooking(_ request: any OrderedRequest) {
+        if request.isLocal { return }
+        lastTicket += 1
+        soon[ObjectIdentifier(request)] = lastTicket
     }
 
     private mutating func join(_ key: ExactText, _ arrival: Arrival) -> Bool {
@@ -185,9 +204,8 @@ struct KeyOrder: Sendable {
                 single[key] = arrival.request
                 return true
             }
-            // A local request that runs alone finishes soon. Its ticket only has to come before the others'.
-            let isLocal = soon[ObjectIdentifier(first)] != nil
-            _ = lanes[key, default: Lane()].join(Arrival(ticket: 0, request: first, isLocal: isLocal))
+            // Its ticket only has to come before the others'.
+            _ = lanes[key, default: Lane()].join(Arrival(ticket: 0, request: first, isLocal: first.isLocal))
         }
         // Modified in place: a copy for each request would cost as much as all requests that wait for the key.
         let isSoon = arrival.isLocal && lanes[key, default: Lane()].farCount == 0
@@ -216,9 +234,13 @@ struct KeyOrder: Sendable {
             if case .key(let key) = next.request.scope {
                 removeFirstLater()
                 let wasSoon = soon.count
-                if join(key, next) { started.append(next.request) }
+                let runs = join(key, next)
                 // Behind a download it no longer finishes soon, and no survey waits for it.
                 if next.isLocal, soon.count == wasSoon { started += countDownSurveys(past: next.ticket) }
+                if runs {
+                    noteLooking(next.request)
+                    started.append(next.request)
+                }
             } else {
                 guard soon.isEmpty else { break }
                 removeFirstLater()

@@ -61,9 +61,9 @@ final class RequestOrder: PriorityObserver {
     /// Removes a request; the requests that waited for it start.
     func leave(_ request: any OrderedRequest) {
         // A loop instead of recursion: thousands of requests may have been cancelled while they waited.
-        var left = [request]
-        while let request = left.popLast() {
-            for next in startable(afterLeaving: request) where !next.start() { left.append(next) }
+        var begun = [(request: request, goesOn: false)]
+        while let (request, goesOn) = begun.popLast() {
+            for next in startable(after: request, goesOn: goesOn) { begun.append((next, next.start())) }
         }
     }
 
@@ -77,11 +77,12 @@ final class RequestOrder: PriorityObserver {
         for priority in raised { priority.notify() }
     }
 
-    /// The requests that start when a request leaves.
-    private func startable(afterLeaving request: any OrderedRequest) -> [any OrderedRequest] {
+    /// The requests that start when a request leaves, or goes on to the network.
+    private func startable(after request: any OrderedRequest, goesOn: Bool) -> [any OrderedRequest] {
         let (started, raised) = state.withLock { state -> ([any OrderedRequest], [CallPriority]) in
             guard let index = state.orders.index(forKey: request.cacheName) else { return ([], []) }
-            let started = state.orders.values[index].leave(request)
+            let started =
+                goesOn ? state.orders.values[index].goOn(request) : state.orders.values[index].leave(request)
             if state.orders.values[index].isEmpty { state.orders.remove(at: index) }
             var lanes: Set<Lane> = []
             for next in started {

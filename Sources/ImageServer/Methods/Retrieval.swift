@@ -42,6 +42,8 @@ final class Retrieval: OpenRequest, OrderedRequest {
     private let tokens: ProgressTokens?
     let slotPlace: SlotPlace?
     private let form: ResultForm
+    /// `true` when it has been looked for as the request arrived: then nothing had to come before it.
+    private let wasLookedFor = Atomic(false)
     /// `true` when the first look-up has found that the cache does not have the image.
     private let isMissing = Atomic(false)
     private let state = Mutex(State())
@@ -94,6 +96,7 @@ final class Retrieval: OpenRequest, OrderedRequest {
     ///   the same burst has looked at.
     func immediateReply(isFirst: Bool = true) throws -> ImageReply? {
         if form == .pixels { return nil }
+        if isFirst { wasLookedFor.store(true, ordering: .relaxed) }
         let needsBytes = form.needsBytes || options.storage.queryDataWhenInMemory
         let glance = try manager.glance(
             at: resource, in: cache, options: options, needsBytes: needsBytes, burst: isFirst ? burst : 0)
@@ -132,14 +135,14 @@ final class Retrieval: OpenRequest, OrderedRequest {
     }
 
     func start() -> Bool {
-        let (call, priority, arrived, hasWaited) = state.withLock { state in
+        let (call, priority, arrived) = state.withLock { state in
             state.hasStarted = true
-            return (state.call, state.priority, state.arrived, state.hasWaited)
+            return (state.call, state.priority, state.arrived)
         }
         // Cancelled while it waited: it leaves the order at once.
         guard let call, let priority, call.isOpen else { return false }
         // What those before it have stored is answered before others begin, which may empty the cache.
-        if hasWaited, let reply = try? immediateReply(isFirst: false) {
+        if !wasLookedFor.load(ordering: .relaxed), let reply = try? immediateReply(isFirst: false) {
             ImageServer.end(call, .success(reply))
             return false
         }
