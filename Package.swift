@@ -89,7 +89,11 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: settings, plugins: ["CommitPlugin"]),
+            exclude: ["Link"], swiftSettings: settings,
+            // A linker script there has `--static-swift-stdlib` take the C++ runtime from its archive too: as a library of its own
+            // it costs each start 4,000 look-ups of symbols and a megabyte.
+            linkerSettings: [.unsafeFlags(["-L\(Context.packageDirectory)/Sources/halcyon/Link"])],
+            plugins: ["CommitPlugin"]),
         .plugin(name: "CommitPlugin", capability: .buildTool(), path: "Sources/CommitPlugin"),
         .target(
             name: "ImageCodec", dependencies: ["CVips", "ImageFormats", "ImageRecipes"], swiftSettings: settings),

@@ -17,13 +17,16 @@ public enum SettingSource: String, Sendable, CaseIterable, Comparable {
 
     /// Returns `true` when `other` takes precedence over `one`.
     public static func < (one: SettingSource, other: SettingSource) -> Bool {
-        (allCases.firstIndex(of: one) ?? 0) < (allCases.firstIndex(of: other) ?? 0)
+        one.rank < other.rank
     }
+
+    fileprivate var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 /// The settings that every source names, and the settings in force: a plain value.
 public struct SettingSources: Sendable {
-    private var layers: [SettingSource: CacheLayer] = [:]
+    /// By the rank of their sources.
+    private var layers = SettingSource.allCases.map { _ in CacheLayer() }
     /// The settings of a cache where no source names them.
     package var base = ImageCache.Configuration(folder: "")
 
@@ -32,18 +35,18 @@ public struct SettingSources: Sendable {
 
     /// The settings that one source names.
     public subscript(source: SettingSource) -> CacheLayer {
-        get { layers[source] ?? CacheLayer() }
-        set { layers[source] = newValue }
+        get { layers[source.rank] }
+        set { layers[source.rank] = newValue }
     }
 
     /// The names of the caches that a source has settings for.
-    public var names: Set<String> { Set(layers.values.flatMap(\.caches.keys)) }
+    public var names: Set<String> { Set(layers.flatMap { $0.caches.keys }) }
 
     /// The settings of the cache called `name`, or when `nil` of a cache that no source names. The folder is empty unless
     /// a source names it.
     public func settings(of name: String?) -> ImageCache.Configuration {
         var settings = base
-        for (_, layer) in sorted { layer.change(of: name).apply(to: &settings) }
+        for layer in layers { layer.change(of: name).apply(to: &settings) }
         return settings
     }
 
@@ -57,7 +60,7 @@ public struct SettingSources: Sendable {
         _ base: ImageDownloader.Configuration = ImageDownloader.Configuration()
     ) -> ImageDownloader.Configuration {
         var settings = base
-        for (_, layer) in sorted { layer.downloader.apply(to: &settings) }
+        for layer in layers { layer.downloader.apply(to: &settings) }
         return settings
     }
 
@@ -67,21 +70,21 @@ public struct SettingSources: Sendable {
         configuration.engine.defaults = settings(of: nil)
         configuration.engine.caches = named
         configuration.engine.downloader = downloader(base.engine.downloader)
-        for (_, layer) in sorted { layer.process.apply(to: &configuration) }
+        for layer in layers { layer.process.apply(to: &configuration) }
         return configuration
     }
 
     /// The source of one setting of the process or of the downloader.
     func source(of name: String) -> SettingSource {
-        sorted.last { $0.layer.process.names(name) || $0.layer.downloader.names(name) }?.source ?? .default
+        last { $0.process.names(name) || $0.downloader.names(name) }
     }
 
     /// The source of one setting of a cache, such as `disk.purgeRatio`.
     public func source(of path: String, in name: String?) -> SettingSource {
-        sorted.last { $0.layer.change(of: name).names(path) }?.source ?? .default
+        last { $0.change(of: name).names(path) }
     }
 
-    private var sorted: [(source: SettingSource, layer: CacheLayer)] {
-        layers.sorted { $0.key < $1.key }.map { (source: $0.key, layer: $0.value) }
+    private func last(where names: (CacheLayer) -> Bool) -> SettingSource {
+        layers.lastIndex(where: names).map { SettingSource.allCases[$0] } ?? .default
     }
 }

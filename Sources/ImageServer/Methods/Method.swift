@@ -2,7 +2,10 @@ internal import ImageEngine
 internal import JSONRPC
 
 /// One parameter of a method: its name, its description, and its default value.
-struct Param<Value: WireValue>: Sendable {
+///
+/// That its values are read from JSON is asked by the initializers alone: the runtime would look that up for the type of
+/// every parameter as the program starts.
+struct Param<Value: Sendable>: Sendable {
     let name: StaticString
     let summary: String
     /// Names by which users look for it, that of another method's parameter.
@@ -14,6 +17,14 @@ struct Param<Value: WireValue>: Sendable {
     /// generic call would cost a look-up of types for every parameter of every request.
     let read: @Sendable (JSONView?, _ position: Int) throws(Mismatch) -> Value
 
+    var description: ParameterDescription {
+        ParameterDescription(
+            name: name, summary: summary, schema: schema, isRequired: isRequired, fallback: fallbackText,
+            mistaken: mistaken)
+    }
+}
+
+extension Param where Value: WireValue {
     /// A required parameter.
     @inline(__always)
     init(_ name: StaticString, _ summary: String, mistakenFor mistaken: [String] = []) {
@@ -51,12 +62,6 @@ struct Param<Value: WireValue>: Sendable {
             guard let value = parameter(name, position, of: params), !value.isNull else { return fallback }
             do throws(Mismatch) { return try Value.decode(value) } catch { throw error.within("\(name)") }
         }
-    }
-
-    var description: ParameterDescription {
-        ParameterDescription(
-            name: name, summary: summary, schema: schema, isRequired: isRequired, fallback: fallbackText,
-            mistaken: mistaken)
     }
 }
 
@@ -102,7 +107,7 @@ extension Mismatch {
 }
 
 /// The way a handler answers a request.
-enum Outcome<Value: WireResult>: Sendable {
+enum Outcome<Value: Sendable>: Sendable {
     /// The result is available.
     case now(Value)
     /// The result takes time.
@@ -126,7 +131,7 @@ enum Outcome<Value: WireResult>: Sendable {
 }
 
 /// The work of a request that was not answered at once.
-struct Deferred<Value: WireResult>: Sendable {
+struct Deferred<Value: Sendable>: Sendable {
     /// Starts the work when the request may run; it calls `end` once, from any thread.
     let work: @Sendable (Call, _ end: @escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
 }
