@@ -13,7 +13,7 @@ struct BMPDecoder {
     private let bits: Int
     private let compression: Int
     private var pixelPlace = 0
-    private var palette: [[UInt8]] = []
+    private var palette: [SIMD4<UInt8>] = []
     /// The bit masks of red, green, blue and alpha.
     private var masks: [Int] = [0, 0, 0, 0]
 
@@ -82,7 +82,7 @@ struct BMPDecoder {
                 guard let blue = file.byte(next + index * entry), let green = file.byte(next + index * entry + 1),
                     let red = file.byte(next + index * entry + 2)
                 else { throw BMPDecoder.damaged("it ends within its palette") }
-                palette.append([UInt8(red), UInt8(green), UInt8(blue), 255])
+                palette.append(SIMD4(UInt8(red), UInt8(green), UInt8(blue), 255))
             }
             next += count * entry
         }
@@ -133,9 +133,12 @@ struct BMPDecoder {
             }
         }
         if usesAlpha, !isClear, !isOpaque { return try .pixels(rgba, width: width, height: height, bands: 4) }
-        var rgb: [UInt8] = []
-        rgb.reserveCapacity(width * height * 3)
-        for place in stride(from: 0, to: rgba.count, by: 4) { rgb += rgba[place..<(place + 3)] }
+        let rgb = [UInt8](unsafeUninitializedCapacity: width * height * 3) { rgb, count in
+            count = width * height * 3
+            for pixel in 0..<width * height {
+                for sample in 0..<3 { rgb[3 * pixel + sample] = rgba[4 * pixel + sample] }
+            }
+        }
         return try .pixels(rgb, width: width, height: height, bands: 3)
     }
 
@@ -185,7 +188,7 @@ struct BMPDecoder {
                 default:
                     let byte = Int(file.bytes[start + x * bits / 8])
                     let index = byte >> (8 - bits - x * bits % 8) & ((1 << bits) - 1)
-                    rgba.replaceSubrange(place..<(place + 4), with: colour(index))
+                    set(index, at: place, in: &rgba)
                 }
                 place += 4
             }
@@ -230,14 +233,15 @@ struct BMPDecoder {
             }
         }
         var rgba = [UInt8](repeating: 255, count: indices.count * 4)
-        for (place, index) in indices.enumerated() {
-            rgba.replaceSubrange((place * 4)..<(place * 4 + 4), with: colour(Int(index)))
-        }
+        for place in indices.indices { set(Int(indices[place]), at: 4 * place, in: &rgba) }
         return rgba
     }
 
-    /// A colour of the palette; black for a number that it lacks, as in browsers.
-    private func colour(_ index: Int) -> [UInt8] { index < palette.count ? palette[index] : [0, 0, 0, 255] }
+    /// Sets a pixel to a colour of the palette; to black for a number that it lacks, as in browsers.
+    private func set(_ index: Int, at place: Int, in rgba: inout [UInt8]) {
+        let colour = index < palette.count ? palette[index] : SIMD4(0, 0, 0, 255)
+        for sample in 0..<4 { rgba[place + sample] = colour[sample] }
+    }
 
     /// The bits of one channel in a pixel.
     private struct Channel {
