@@ -17,7 +17,7 @@ final class IndexWriter: IndexReading {
     let connection: IndexConnection
     private let log: EntryLog
     private var isSynced = false
-    /// The numbers of the entries that this transaction has written or removed; `nil` for all.
+    /// The numbers of the entries that this transaction has written or removed, one for each change; `nil` for all entries.
     private var changed: [Int64]? = []
     /// `true` when there may be files without entries. There are none as a rule, and then none is looked for.
     private var mayHaveRetired = true
@@ -125,8 +125,10 @@ final class IndexWriter: IndexReading {
             log.write(inode: before.entryLog.inode)
             if log.isOverdue { log.noteEntries(try totals().count) }
             let commit = try connection.statement(.commit)
+            // Before and after it counts: others have been told of it also when this process is killed in between.
+            noteChanges()
             if syncs { try BlockingPool.waiting { try commit.run() } } else { try commit.run() }
-            if changed?.isEmpty != true { lending.noteChanges(of: changed) }
+            noteChanges()
             let after = mark
             seen = (after, version, SQLiteDatabase.LogCopying(of: connection.database))
             connection.database.noteLog()
@@ -266,14 +268,15 @@ final class IndexWriter: IndexReading {
     }
 
     /// Has all processes ask the index once more for an image that they have in memory, or know to be missing.
-    private func noteChange(of number: Int64) {
-        if changed?.last != number { changed?.append(number) }
+    private func noteChange(of number: Int64) { changed?.append(number) }
+
+    /// The mark that an entry has when this transaction has been committed, unless it changes the entry once more.
+    func mark(of number: Int64) -> ChangeMark {
+        lending.changeMark(of: number).after(2 * (changed?.count { $0 == number } ?? 0))
     }
 
-    /// The mark that an entry has when this transaction, which has changed it last or not at all, has been committed.
-    func mark(of number: Int64) -> ChangeMark {
-        let mark = lending.changeMark(of: number)
-        return changed?.last == number ? mark.next : mark
+    private func noteChanges() {
+        if changed?.isEmpty != true { lending.noteChanges(of: changed) }
     }
 
     /// Removes entries that cannot be read.

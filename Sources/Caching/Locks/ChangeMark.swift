@@ -9,6 +9,9 @@ struct ChangeMark: RawRepresentable, Equatable, Sendable {
         rawValue = (generation ^ generation >> 32) << 32 | UInt64(count)
     }
 
-    /// The mark after one more change.
-    var next: ChangeMark { ChangeMark(generation: rawValue >> 32, count: UInt32(truncatingIfNeeded: rawValue) &+ 1) }
+    /// The mark after so many more changes.
+    func after(_ changes: Int) -> ChangeMark {
+        let count = UInt32(truncatingIfNeeded: rawValue) &+ UInt32(truncatingIfNeeded: changes)
+        return ChangeMark(generation: rawValue >> 32, count: count)
+    }
 }

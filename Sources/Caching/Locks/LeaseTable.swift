@@ -20,11 +20,13 @@ final class LeaseTable: Sendable {
     private static let size = sizes + places * MemoryLayout<UInt16>.size
     private static let bootNumberPlace = 8
     private static let generationPlace = 16
-    /// Older versions count here the transactions that remove or replace images, and ask the index for all they know when
-    /// another does.
-    private static let olderChangesPlace = 64
+    /// What transactions of all versions have noted: older ones count no images that they remove, and ask for all they know when
+    /// this count changes.
+    private static let notePlace = 64
     private static let countedPlace = 68
     private static let sumPlace = 72
+    /// What of it was noted of single images too.
+    private static let countedNotePlace = 80
     /// "HLCL", and the version of the layout.
     private static let magic: UInt32 = 0x484C_4C01
 
@@ -125,8 +127,9 @@ final class LeaseTable: Sendable {
     /// `true` when anything may be lent at `moment`.
     func hasLeases(at moment: Int) -> Bool { (0..<Self.places).contains { end(at: $0) > moment } }
 
-    /// Takes over what was lent in another table.
+    /// Takes over what was lent in another table. Of what was changed there others know nothing, so all asks the index.
     func take(from other: LeaseTable) {
+        noteChanges(of: nil)
         for place in 0..<Self.places where other.end(at: place) > 0 {
             hl_raise(lease(at: place), UInt32(clamping: other.end(at: place)), .max)
             allSizes[place] = other.allSizes[place]
@@ -139,9 +142,13 @@ final class LeaseTable: Sendable {
 
     private static func changePlace(_ number: Int64) -> Int { Int(UInt64(bitPattern: number) % UInt64(changePlaces)) }
 
-    /// The mark of the last change to the entry `number`, or to one that shares its place.
+    /// The mark of the last change to the entry `number`, or to one that shares its place; each note of an older version
+    /// changes all marks.
     func changeMark(of number: Int64) -> ChangeMark {
-        ChangeMark(generation: generation, count: hl_load(changeCount(at: Self.changePlace(number))))
+        let counted = hl_load(self.number(at: Self.countedNotePlace))
+        let byOlder = hl_load(self.number(at: Self.notePlace)) &- counted
+        return ChangeMark(
+            generation: generation, count: hl_load(changeCount(at: Self.changePlace(number))) &+ byOlder)
     }
 
     /// Counts one more change to each of the entries; to all when `nil`.
@@ -151,7 +158,8 @@ final class LeaseTable: Sendable {
         } else {
             for place in 0..<Self.changePlaces { hl_increment(changeCount(at: place)) }
         }
-        hl_increment(number(at: Self.olderChangesPlace))
+        hl_increment(number(at: Self.countedNotePlace))
+        hl_increment(number(at: Self.notePlace))
     }
 
     /// The beginning of the file.

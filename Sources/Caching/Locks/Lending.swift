@@ -155,7 +155,7 @@ final class Lending: Sendable {
     /// an image that was found before may be another now although its file is there, and one that was missing may be there.
     func changeMark(of number: Int64) -> ChangeMark { table?.changeMark(of: number) ?? ChangeMark() }
 
-    /// Tells all processes that entries have been written or removed, or all when `nil`: after that has been committed, and before
-    /// a download of them is over for others.
+    /// Tells all processes that entries are written or removed, or all when `nil`: before that is committed, and again after it
+    /// has been, before a download of them is over for others.
     func noteChanges(of numbers: [Int64]?) { table?.noteChanges(of: numbers) }
 }

@@ -141,16 +141,16 @@ final class Retrieval: OpenRequest, OrderedRequest {
         }
         // Cancelled while it waited: it leaves the order at once.
         guard let call, let priority, call.isOpen else { return false }
-        // What those before it have stored is answered before others begin, which may empty the cache.
-        if !wasLookedFor.load(ordering: .relaxed), let reply = try? immediateReply(isFirst: false) {
-            ImageServer.end(call, .success(reply))
-            return false
-        }
         var caller = ImageCaller(priority: priority, arrived: arrived)
         if let tokens {
             let reporter = ProgressReporter<DownloadProgress>(call: call, tokens: tokens)
             reporter.begin(title: "retrieve", message: String(resource.name.prefix(200)), .start)
             caller.report = { reporter.report($0) }
+        }
+        // What those before it have stored is answered before others begin, which may empty the cache.
+        if !wasLookedFor.load(ordering: .relaxed), let reply = try? immediateReply(isFirst: false) {
+            ImageServer.end(call, .success(reply))
+            return false
         }
         if options.caller.onLastCancel == .finish {
             // Weakly: the request holds its task, which holds this. The order holds the request.

@@ -115,6 +115,19 @@ struct ProgressTests {
         #expect(web.requests.count == 1 && server.finish() == 0)
     }
 
+    @Test func anImageThatIsCachedHasABeginningAndAnEndOfItsProgress() throws {
+        let server = try ServerProcess(cache: folder)
+        let path = quoted(Fixtures.folder + "/png-rgb.png")
+        _ = try server.call(1, "store", #"{"key":"a","path":\#(path)}"#)
+        try server.request(2, "retrieve", #"{"key":"a","workDoneToken":1}"#)
+        var kinds: [String?] = []
+        while let message = try server.next(), message["id"] == nil {
+            kinds.append(message["params"]?["value"]?["kind"]?.string)
+        }
+        #expect(kinds == ["begin", "end"])
+        #expect(server.finish() == 0)
+    }
+
     @Test func cancelledRequestHasNoProgressAfterItsAnswer() throws {
         let pieces = try Pieces(hasLength: true)
         defer { pieces.web.stop() }
