@@ -50,20 +50,26 @@ public final class ImageManager: Sendable {
     /// - Parameters:
     ///   - isMissing: `true` when ``glance(at:in:options:needsBytes:burst:)`` has just not found the image; the cache
     ///     is then not searched again before the download gets its slot.
+    ///   - looked: Called from any thread, before `end`, when the cache alone does not answer; sometimes twice.
     ///   - end: Receives the result once, from any thread: an image, an ``ImageError``, or a `CancellationError` when the
     ///     request was cancelled.
     public func retrieve(
-        _ request: ImageRequest, isMissing: Bool = false, end: @escaping ImageTask.End
+        _ request: ImageRequest, isMissing: Bool = false, looked: @escaping @Sendable () -> Void = {},
+        end: @escaping ImageTask.End
     ) -> ImageTask {
-        RequestPipeline(engine: services).retrieve(request, isMissing: isMissing, end: end)
+        RequestPipeline(engine: services).retrieve(request, isMissing: isMissing, looked: looked, end: end)
     }
 
     /// The image: from the cache, otherwise from its source.
     ///
-    /// - Parameter isMissing: See ``retrieve(_:isMissing:end:)``.
+    /// - Parameters:
+    ///   - isMissing: See ``retrieve(_:isMissing:looked:end:)``.
+    ///   - looked: See there too.
     /// - Throws: ``ImageError``, or `CancellationError` when the task is cancelled.
-    public func image(_ request: ImageRequest, isMissing: Bool = false) async throws -> ImageResult {
-        try await RequestPipeline(engine: services).image(request, isMissing: isMissing)
+    public func image(
+        _ request: ImageRequest, isMissing: Bool = false, looked: @escaping @Sendable () -> Void = {}
+    ) async throws -> ImageResult {
+        try await RequestPipeline(engine: services).image(request, isMissing: isMissing, looked: looked)
     }
 
     /// The result with the bytes of its image, read now if necessary.

@@ -19,7 +19,7 @@ import Testing
             var hasJoined = false
             var isSoon = false
             var isRunning = false
-            /// The last request that had come when it was started after a wait; it looks into the cache until it goes on.
+            /// The last request that had come when it was started; it looks into the cache until it goes on.
             var looksSince: Int?
         }
 
@@ -31,7 +31,7 @@ import Testing
         mutating func enter(_ request: Request) {
             requests.append(request)
             last = request.ticket
-            settle(isEntering: true)
+            settle()
         }
 
         mutating func leave(_ ticket: Int) {
@@ -44,7 +44,7 @@ import Testing
             settle()
         }
 
-        private mutating func settle(isEntering: Bool = false) {
+        private mutating func settle() {
             for index in requests.indices {
                 let before = requests[..<index]
                 let request = requests[index]
@@ -59,7 +59,7 @@ import Testing
                     let isShared = ahead.allSatisfy { $0.kind == request.kind && request.kind != .change }
                     if !isBehindWhole, isShared, !request.isRunning {
                         requests[index].isRunning = true
-                        if !isEntering, !request.isLocal { requests[index].looksSince = last }
+                        if !request.isLocal { requests[index].looksSince = last }
                     }
                 case .wholeCache:
                     let isLate = before.contains { $0.isSoon || $0.looksSince != nil }
@@ -80,11 +80,16 @@ import Testing
         private(set) var order = KeyOrder()
         private var requests: [Int: Placed] = [:]
 
-        mutating func enter(_ number: Int, _ scope: KeyOrder.Scope, _ kind: KeyOrder.Kind, isLocal: Bool) -> Bool {
+        /// Adds a request; it has looked into the cache at once if it runs, unless `isLooking`.
+        mutating func enter(
+            _ number: Int, _ scope: KeyOrder.Scope, _ kind: KeyOrder.Kind, isLocal: Bool, isLooking: Bool = false
+        ) -> Bool {
             let request = Placed(
                 String(number), RequestOrder.Access(cache: "", scope: scope, kind: kind), isLocal: isLocal)
             requests[number] = request
-            return order.enter(request)
+            let runs = order.enter(request)
+            if runs, !isLooking { _ = order.goOn(request) }
+            return runs
         }
 
         /// Removes a request; what it lets start has looked into the cache at once, unless `areLooking`.
@@ -139,7 +144,8 @@ import Testing
                     last += 1
                     let request = randomRequest(last, using: &random)
                     let isFree = order.order.isFree(request.scope, request.kind)
-                    let runs = order.enter(last, request.scope, request.kind, isLocal: request.isLocal)
+                    let runs = order.enter(
+                        last, request.scope, request.kind, isLocal: request.isLocal, isLooking: true)
                     if request.scope == .survey {
                         #expect(runs || !isFree, "seed \(seed)")
                     } else {
@@ -195,6 +201,15 @@ import Testing
             order.enter(3, key("a"), filling("http://h/2"), isLocal: false),
         ]
         #expect(entered == [true, true, false])
+    }
+
+    @Test func aRequestThatRunsLooksIntoTheCacheBeforeThatIsCleared() {
+        var order = Numbered()
+        _ = order.enter(1, key("a"), filling("http://h/1"), isLocal: false, isLooking: true)
+        let isClearedAtOnce = order.enter(2, .wholeCache, .change, isLocal: true)
+        #expect(!isClearedAtOnce)
+        let clearing = order.goOn(1)
+        #expect(clearing == [2])
     }
 
     @Test func aRequestThatHasWaitedLooksIntoTheCacheBeforeThatIsCleared() {

@@ -42,15 +42,28 @@ public final class ImageTask: Sendable {
         stop?()
     }
 
-    /// Starts the request; see ``ImageManager/retrieve(_:isMissing:end:)``.
-    func start(isMissing: Bool, end: @escaping End) {
+    /// Starts the request; see ``ImageManager/retrieve(_:isMissing:looked:end:)``.
+    func start(isMissing: Bool, looked: @escaping @Sendable () -> Void = {}, end: @escaping End) {
         let isCancelled = state.withLock { state in
             state.end = end
             return state.isCancelled
         }
         if isCancelled { return finish(.failure(CancellationError())) }
-        if let step = pipeline.stepWithoutWaiting(request, isMissing: isMissing) { return run(step) }
-        continueInTask { [self] in try await pipeline.firstStep(request) }
+        if let step = pipeline.stepWithoutWaiting(request, isMissing: isMissing) {
+            looked()
+            return run(step)
+        }
+        if pipeline.asksOthersFirst(request) { looked() }
+        continueInTask { [self] in
+            do {
+                let step = try await pipeline.firstStep(request)
+                if !step.isAnswer { looked() }
+                return step
+            } catch {
+                looked()
+                throw error
+            }
+        }
     }
 
     private func run(_ step: RequestStep) {

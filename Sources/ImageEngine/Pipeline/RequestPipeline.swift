@@ -4,17 +4,21 @@ internal import Platform
 struct RequestPipeline: Sendable {
     let engine: EngineServices
 
-    /// Starts a request; see ``ImageManager/retrieve(_:isMissing:end:)``.
-    func retrieve(_ request: ImageRequest, isMissing: Bool, end: @escaping ImageTask.End) -> ImageTask {
+    /// Starts a request; see ``ImageManager/retrieve(_:isMissing:looked:end:)``.
+    func retrieve(
+        _ request: ImageRequest, isMissing: Bool, looked: @escaping @Sendable () -> Void, end: @escaping ImageTask.End
+    ) -> ImageTask {
         let task = ImageTask(completed(request), self)
-        task.start(isMissing: isMissing, end: end)
+        task.start(isMissing: isMissing, looked: looked, end: end)
         return task
     }
 
     /// The image, for a caller that waits in a task.
-    func image(_ request: ImageRequest, isMissing: Bool = false) async throws -> ImageResult {
+    func image(
+        _ request: ImageRequest, isMissing: Bool = false, looked: @escaping @Sendable () -> Void = {}
+    ) async throws -> ImageResult {
         try await awaitResult {
-            retrieve(request, isMissing: isMissing, end: $0)
+            retrieve(request, isMissing: isMissing, looked: looked, end: $0)
         } cancel: {
             $0.cancel()
         }
@@ -42,6 +46,12 @@ struct RequestPipeline: Sendable {
             policy.isForced || lacks(CacheKey(request.resource.cacheKey), in: request.cache, isMissing: isMissing)
         else { return nil }
         return .load(ImageLoad(request, because: .nothingStored, engine))
+    }
+
+    /// `true` when others may be asked before the first step of a request is known: a delegate, or the remote tier for what was
+    /// made.
+    func asksOthersFirst(_ request: ImageRequest) -> Bool {
+        request.options.asksToModify || engine.remote != nil && !request.options.processing.recipe.isEmpty
     }
 
     /// `true` when a cache certainly does not have an image, as far as that is known without waiting.

@@ -7,6 +7,8 @@ enum RequestStep: Sendable {
     /// Loads the image and continues with the result.
     case loadThen(ImageLoad, @Sendable (Result<ImageResult, any Error>) async throws -> RequestStep)
 
+    var isAnswer: Bool { if case .answer = self { true } else { false } }
+
     /// This step, followed by one that receives its image.
     func then(_ next: @escaping @Sendable (ImageResult) async throws -> RequestStep) async throws -> RequestStep {
         switch self {

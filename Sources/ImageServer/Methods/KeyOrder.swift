@@ -15,6 +15,8 @@ protocol OrderedRequest: AnyObject, Sendable {
     /// Called when the request may not run yet.
     func wait()
     /// Starts the work. Returns `true` if it will leave the order when it has ended; otherwise it leaves at once.
+    ///
+    /// One that may wait for the network looks into the cache first, and then calls ``RequestOrder/goOn(_:)``.
     func start() -> Bool
 }
 
@@ -22,8 +24,8 @@ protocol OrderedRequest: AnyObject, Sendable {
 ///
 /// Requests on one key take effect in order of arrival. Reads run together, and so do requests that fill the entry in
 /// the same way (most of them are merged); a change runs alone. A request on the whole cache waits for the local
-/// requests before it, and everything after it waits for it; running downloads, and the requests behind them, take
-/// effect after it, so that a slow server does not delay a `clear`. A survey (of sizes) waits for the same requests and
+/// requests before it and for those that still look into the cache, and everything after it waits for it; running
+/// downloads, and the requests behind them, take effect after it, so that a slow server does not delay a `clear`. A survey (of sizes) waits for the same requests and
 /// delays nothing.
 struct KeyOrder: Sendable {
     /// The position of a request in the order of arrival.
@@ -109,8 +111,8 @@ struct KeyOrder: Sendable {
     private var single: [ExactText: any OrderedRequest] = [:]
     /// The keys that had more than one request, until they have none.
     private var lanes: [ExactText: Lane] = [:]
-    /// The requests that finish soon: local, and not behind a request that waits for the network. And those that have waited and
-    /// now look into the cache, before they go to the network.
+    /// The requests that finish soon: local, and not behind a request that waits for the network. And those that run and have
+    /// not gone on to the network.
     private var soon: [ObjectIdentifier: Ticket] = [:]
     /// The whole-cache request that is running.
     private var whole: Arrival?
@@ -159,7 +161,11 @@ struct KeyOrder: Sendable {
                 return true
             }
         case .key(let key):
-            if !isQueued { return join(key, arrival) }
+            if !isQueued {
+                let runs = join(key, arrival)
+                if runs { noteLooking(request) }
+                return runs
+            }
         }
         later.append(arrival)
         if arrival.isLocal { laterLocals += 1 }
@@ -182,7 +188,7 @@ struct KeyOrder: Sendable {
         return started
     }
 
-    /// Lets a request that had waited go to the network, for it has looked into the cache.
+    /// Lets a request that runs go to the network, for it has looked into the cache.
     ///
     /// - Returns: The requests that may run now.
     mutating func goOn(_ request: any OrderedRequest) -> [any OrderedRequest] {
@@ -190,7 +196,7 @@ struct KeyOrder: Sendable {
         return admitLater() + countDownSurveys(past: looked)
     }
 
-    /// Notes that a request that had waited looks into the cache first: what empties that comes afterwards.
+    /// Notes that a request that runs looks into the cache first: what empties that comes afterwards.
     private mutating func noteLooking(_ request: any OrderedRequest) {
         if request.isLocal { return }
         lastTicket += 1

@@ -59,11 +59,16 @@ final class RequestOrder: PriorityObserver {
     }
 
     /// Removes a request; the requests that waited for it start.
-    func leave(_ request: any OrderedRequest) {
+    func leave(_ request: any OrderedRequest) { startNext(after: request, goesOn: false) }
+
+    /// Lets a request go to the network, for it has looked into the cache; the requests that waited for that start.
+    func goOn(_ request: any OrderedRequest) { startNext(after: request, goesOn: true) }
+
+    private func startNext(after request: any OrderedRequest, goesOn: Bool) {
         // A loop instead of recursion: thousands of requests may have been cancelled while they waited.
-        var begun = [(request: request, goesOn: false)]
-        while let (request, goesOn) = begun.popLast() {
-            for next in startable(after: request, goesOn: goesOn) { begun.append((next, next.start())) }
+        var left = startable(after: request, goesOn: goesOn).filter { !$0.start() }
+        while let request = left.popLast() {
+            left += startable(after: request, goesOn: false).filter { !$0.start() }
         }
     }
 

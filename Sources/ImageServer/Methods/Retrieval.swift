@@ -178,17 +178,18 @@ final class Retrieval: OpenRequest, OrderedRequest {
 
     private func retrieve(_ request: ImageRequest, for call: Call) {
         let isMissing = isMissing.load(ordering: .relaxed)
+        let looked = { @Sendable [self] in server.order.goOn(self) }
         let work: Work
         if form.needsBytes || options.processing.wantsPreview {
             work = .task(
                 Task { [self] in
                     do {
-                        finish(.success(try await replyWithBytes(to: call, request, isMissing: isMissing)))
+                        finish(.success(try await replyWithBytes(to: call, request, isMissing: isMissing, looked)))
                     } catch { finish(.failure(error)) }
                 })
         } else {
             work = .load(
-                manager.retrieve(request, isMissing: isMissing) { [self] result in
+                manager.retrieve(request, isMissing: isMissing, looked: looked) { [self] result in
                     finish(result.flatMap { image in Result { try ImageReply(image: image, form: form).checked() } })
                 })
         }
@@ -221,9 +222,10 @@ final class Retrieval: OpenRequest, OrderedRequest {
 
     /// The answer with the bytes of the image, which may have to wait for room first, or with its placeholder.
     private func replyWithBytes(
-        to call: Call, _ request: ImageRequest, isMissing: Bool, retries: Int = 0
+        to call: Call, _ request: ImageRequest, isMissing: Bool, _ looked: @escaping @Sendable () -> Void,
+        retries: Int = 0
     ) async throws -> ImageReply {
-        var image = try await manager.image(request, isMissing: isMissing)
+        var image = try await manager.image(request, isMissing: isMissing, looked: looked)
         if options.processing.wantsPreview {
             image = try await manager.addingPreview(to: image, in: cache, options: options)
         }
@@ -243,7 +245,7 @@ final class Retrieval: OpenRequest, OrderedRequest {
             return ImageReply(image: loaded, form: form, showsPreview: options.processing.wantsPreview)
         } catch ImageError.notCached where retries < Self.mostRetries {
             // Another process has removed it, or a program its file: the image is looked for again, and loaded.
-            return try await replyWithBytes(to: call, request, isMissing: false, retries: retries + 1)
+            return try await replyWithBytes(to: call, request, isMissing: false, looked, retries: retries + 1)
         }
     }
 }
