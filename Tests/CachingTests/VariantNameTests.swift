@@ -102,4 +102,25 @@ import Testing
         try check(disk)
         #expect(disk.blobs.count == 2)
     }
+
+    @Test func theEntriesOfUsersComeInTheOrderOfTheirStoresAlsoWithinASecond() throws {
+        let disk = try TestDisk()
+        let users = ["a", "b", "c"].map {
+            CacheKey("K", indexedIdentifier: "user.1(\(String(repeating: $0, count: 32)))")
+        }
+        var (last, width) = (0, 0)
+        for user in [users[1], users[0], users[2]] {
+            // Until the clock of the file system has gone on.
+            var modified = last
+            while modified == last {
+                width += 1
+                let bytes = hollowPNG(width: width)
+                let header = try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
+                let stored = try disk.disk.store(.bytes(bytes), StoreRequest(key: user, header: header))
+                modified = stored.record.stamp?.modified ?? last
+            }
+            last = modified
+        }
+        #expect(try disk.disk.entriesOfUsers(CacheKey("K")) == [users[2], users[0], users[1]])
+    }
 }

@@ -50,9 +50,10 @@ extension DiskStorage {
     /// memory is not among them.
     package func entriesOfUsers(_ key: CacheKey) throws(ImageError) -> [CacheKey] {
         let rows = try reporting { try index.variants(of: key.indexed) }
-        let found = rows.map { (key: CacheKey(key.key, indexedIdentifier: $0.identifier), storedAt: $0.storedAt) }
-            .filter { !$0.key.partition.isEmpty && ExactText($0.key.identifier) == ExactText(key.identifier) }
-        return found.sorted { $0.storedAt > $1.storedAt }.map(\.key)
+        // Within a second, the times of their files tell.
+        return rows.sorted { ($0.storedAt, $0.modified) > ($1.storedAt, $1.modified) }
+            .map { CacheKey(key.key, indexedIdentifier: $0.identifier) }
+            .filter { !$0.partition.isEmpty && ExactText($0.identifier) == ExactText(key.identifier) }
     }
 
     /// Looks into the index, without other folders.
