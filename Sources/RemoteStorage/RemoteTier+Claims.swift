@@ -9,6 +9,8 @@ extension RemoteTier {
     package func claim(_ name: String, seconds: Int) async -> (claim: RemoteClaim?, isTaken: Bool) {
         guard hasClaims, !state.withLock({ $0.isRetired }) else { return (nil, false) }
         let key = Self.claimName(name)
+        state.withLock { $0.askedClaims += 1 }
+        defer { state.withLock { $0.askedClaims -= 1 } }
         let isOurs = await ask(isWrite: true) { [self] in
             guard let token = try await storage.claim(key, seconds: seconds) else { return false }
             state.withLock { $0.claims[key] = token }

@@ -83,14 +83,20 @@ extension RemoteTier {
     /// Ends the claims of what is not being uploaded, and waits until nothing is to be uploaded and no claim is left, for a short
     /// time at most: the process ends.
     package func finish() {
+        let end = now() + 2_000_000_000
+        endIdleClaims()
+        while now() < end, state.withLock({ $0.breaker.state == .closed && $0.isBusy }) {
+            usleep(2000)
+            // Those that had been asked for.
+            endIdleClaims()
+        }
+    }
+
+    private func endIdleClaims() {
         let idle = state.withLock { state in
             let uploading = Set(state.uploads.names.map(Self.claimName))
             return state.claims.keys.filter { !uploading.contains($0) }
         }
         for key in idle { endClaim(key) }
-        let end = now() + 2_000_000_000
-        while now() < end, state.withLock({ $0.breaker.state == .closed && $0.isBusy }) {
-            usleep(2000)
-        }
     }
 }

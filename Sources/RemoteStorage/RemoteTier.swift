@@ -54,11 +54,13 @@ package final class RemoteTier: Sendable {
         var claims: [String: String] = [:]
         /// The number of claims that are being ended.
         var endingClaims = 0
+        /// The number of claims that are asked for.
+        var askedClaims = 0
         var counts = RemoteCounts()
         /// `true` when another tier is in use now.
         var isRetired = false
 
-        var isBusy: Bool { uploads.count > 0 || !claims.isEmpty || endingClaims > 0 }
+        var isBusy: Bool { uploads.count > 0 || !claims.isEmpty || endingClaims > 0 || askedClaims > 0 }
 
         /// Asks the breaker.
         mutating func admit(at moment: Int) -> CircuitBreaker.Admission {

@@ -41,6 +41,21 @@ import Testing
 
     private func bytes(_ image: [UInt8]) -> [UInt8]? { RemoteObject(record: [], image: image).bytes }
 
+    @Test func aClaimThatIsAskedForAsTheProcessEndsIsGivenBack() async throws {
+        let (tier, finished) = (tier(), Counter())
+        async let asked = tier.claim("gated", seconds: 60)
+        try await eventually("the question") { tier.isBusy }
+        DispatchQueue.global().async {
+            tier.finish()
+            finished.add()
+        }
+        storage.claims.open()
+        let claim = await asked.claim
+        try await eventually("the end of the claim") { [storage] in storage.claimEnds.value == 1 }
+        try await eventually("the end") { finished.value == 1 }
+        #expect(claim != nil, "it is still held")
+    }
+
     @Test func anUploadThatIsReplacedEndsItsClaim() async throws {
         let tier = tier()
         storage.gets.open()
