@@ -25,7 +25,7 @@ final class LeaseTable: Sendable {
     private static let notePlace = 64
     private static let countedPlace = 68
     private static let sumPlace = 72
-    /// What of it was noted of single images too.
+    /// The part of these notes that was counted for single images too.
     private static let countedNotePlace = 80
     /// "HLCL", and the version of the layout.
     private static let magic: UInt32 = 0x484C_4C01
@@ -127,7 +127,7 @@ final class LeaseTable: Sendable {
     /// `true` when anything may be lent at `moment`.
     func hasLeases(at moment: Int) -> Bool { (0..<Self.places).contains { end(at: $0) > moment } }
 
-    /// Takes over what was lent in another table. Of what was changed there others know nothing, so all asks the index.
+    /// Takes over what was lent in another table. Others do not see the changes that were noted there, so all marks change.
     func take(from other: LeaseTable) {
         noteChanges(of: nil)
         for place in 0..<Self.places where other.end(at: place) > 0 {
