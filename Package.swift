@@ -25,7 +25,7 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
-        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
         // The headers of libvips need GLib's; naming its package instead of vips' own leaves out flags that SwiftPM refuses.
         .systemLibrary(name: "CVipsLibrary", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
         .target(
@@ -90,9 +90,16 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Link"], swiftSettings: settings,
-            // A linker script there has `--static-swift-stdlib` take the C++ runtime from its archive too: as a library of its own
-            // it costs each start 4,000 look-ups of symbols and a megabyte.
-            linkerSettings: [.unsafeFlags(["-L\(Context.packageDirectory)/Sources/halcyon/Link"])],
+            // What each start pays for. A linker script has `--static-swift-stdlib` take the C++ runtime from its archive too: as a
+            // library of its own it costs 4,000 look-ups of symbols and a megabyte. The toolchain's own linker packs the 55,000
+            // relative relocations (glibc 2.36 or later reads them); nothing looks the program's own symbols up.
+            linkerSettings: [
+                .unsafeFlags(["-L\(Context.packageDirectory)/Sources/halcyon/Link"]),
+                .unsafeFlags(
+                    ["-use-ld=lld"]
+                        + ["-z", "pack-relative-relocs", "--no-export-dynamic"].flatMap { ["-Xlinker", $0] },
+                    .when(configuration: .release)),
+            ],
             plugins: ["CommitPlugin"]),
         .plugin(name: "CommitPlugin", capability: .buildTool(), path: "Sources/CommitPlugin"),
         .target(

@@ -12,7 +12,6 @@ from build import LICENCE, PROGRAMS, ROOT, Build
 PACKAGES = {
     "libjansson.so.4": "libjansson4",
     "libsqlite3.so.0": "libsqlite3-0",
-    "libcrypto.so.3": "libssl3",
     "libgobject-2.0.so.0": "libglib2.0-0",
     "libglib-2.0.so.0": "libglib2.0-0",
     "libvips.so.42": "libvips42 (>= 8.14)",

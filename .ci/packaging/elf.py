@@ -24,7 +24,9 @@ def search_path(path: Path) -> str:
 
 def libc(path: Path) -> Version:
     """The oldest version of the C library that the program starts with."""
-    versions = re.findall(r"Name: GLIBC_([0-9.]+)", _told("-V", path))
+    # Packed relative relocations, which have a name instead of a number, are read from 2.36 on.
+    needed = _told("-V", path).replace("GLIBC_ABI_DT_RELR", "GLIBC_2.36")
+    versions = re.findall(r"Name: GLIBC_([0-9.]+)", needed)
     return max((tuple(map(int, one.split("."))) for one in versions), default=(2, 17))
 
 

@@ -64,11 +64,11 @@ case ":$PATH:" in *":$prefix/bin:"*) ;; *) echo "Add $prefix/bin to PATH." >&2 ;
 lacking() { LC_ALL=C ldd "$@" 2>/dev/null | sed -n 's/^[[:space:]]*\([^ ]*\) => not found.*/\1/p' | sort -u | tr '\n' ' '; }
 
 advise() {
-  if command -v apt-get; then set -- apt-get install libjansson4 libsqlite3-0 libssl3 libcurl4 libvips42
-  elif command -v dnf; then set -- dnf install jansson sqlite-libs openssl-libs libcurl vips
-  elif command -v zypper; then set -- zypper install libjansson4 libsqlite3-0 libopenssl3 libcurl4 libvips42
-  elif command -v pacman; then set -- pacman -S jansson sqlite openssl curl libvips
-  else set -- your package manager for jansson, SQLite, OpenSSL 3, libcurl and libvips 8.14 or later; fi >/dev/null
+  if command -v apt-get; then set -- apt-get install libjansson4 libsqlite3-0 libcurl4 libvips42
+  elif command -v dnf; then set -- dnf install jansson sqlite-libs libcurl vips
+  elif command -v zypper; then set -- zypper install libjansson4 libsqlite3-0 libcurl4 libvips42
+  elif command -v pacman; then set -- pacman -S jansson sqlite curl libvips
+  else set -- your package manager for jansson, SQLite, libcurl and libvips 8.14 or later; fi >/dev/null
   echo "Run: $*" >&2
 }
 server=$(lacking bin/halcyon)

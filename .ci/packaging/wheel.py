@@ -15,8 +15,7 @@ from archives import Entry, files, zipped
 from build import LICENCE, ROOT, Build
 
 CLIENT = ROOT / "clients/python"
-#: The libraries that come along: small, not on every machine, and used by nothing else that the program loads. OpenSSL
-#: stays that of the machine, whose libcurl needs it.
+#: The libraries that come along: small, not on every machine, and used by nothing else that the program loads.
 CARRIED = {"libjansson.so.4": "libjansson4", "libsqlite3.so.0": "libsqlite3-0"}
 #: The command `halcyon` of the environment.
 COMMAND = '''#!python

@@ -17,8 +17,6 @@ public struct Digest: Hashable, Sendable {
     public init(of data: UnsafeRawBufferPointer) {
         isShort = false
         withUnsafeMutableBytes(of: &words) { digest in
-            // On the stack: libcrypto's newer calls allocate and look the algorithm up, which costs more than the
-            // digest of a key.
             var context = SHA256_CTX()
             SHA256_Init(&context)
             SHA256_Update(&context, data.baseAddress, data.count)
@@ -37,8 +35,11 @@ public struct Digest: Hashable, Sendable {
         isShort = true
         var text = text
         text.withUTF8 { text in
-            _ = withUnsafeMutableBytes(of: &words) {
-                EVP_Digest(text.baseAddress, text.count, $0.baseAddress, nil, EVP_md5(), nil)
+            withUnsafeMutableBytes(of: &words) { digest in
+                var context = MD5_CTX()
+                MD5_Init(&context)
+                MD5_Update(&context, text.baseAddress, text.count)
+                MD5_Final(digest.baseAddress, &context)
             }
         }
     }
@@ -140,24 +141,27 @@ package final class RunningDigest {
         }
     }
 
-    private let context = EVP_MD_CTX_new()
     private let kind: Kind
+    /// What SHA-256 has come to.
+    private var short = SHA256_CTX()
+    /// What SHA-384 or SHA-512 has come to.
+    private var long = SHA512_CTX()
 
     package init(_ kind: Kind = .sha256) {
         self.kind = kind
-        let algorithm =
-            switch kind {
-            case .sha256: EVP_sha256()
-            case .sha384: EVP_sha384()
-            case .sha512: EVP_sha512()
-            }
-        EVP_DigestInit_ex(context, algorithm, nil)
+        switch kind {
+        case .sha256: SHA256_Init(&short)
+        case .sha384: SHA384_Init(&long)
+        case .sha512: SHA512_Init(&long)
+        }
     }
 
-    deinit { EVP_MD_CTX_free(context) }
-
     package func update(_ data: UnsafeRawBufferPointer) {
-        EVP_DigestUpdate(context, data.baseAddress, data.count)
+        switch kind {
+        case .sha256: SHA256_Update(&short, data.baseAddress, data.count)
+        case .sha384: SHA384_Update(&long, data.baseAddress, data.count)
+        case .sha512: SHA512_Update(&long, data.baseAddress, data.count)
+        }
     }
 
     /// The digest of all that came; of a longer kind, its first 32 bytes. Called once.
@@ -172,6 +176,11 @@ package final class RunningDigest {
     }
 
     fileprivate func finish(into bytes: UnsafeMutableRawBufferPointer) {
-        EVP_DigestFinal_ex(context, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), nil)
+        let digest = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        switch kind {
+        case .sha256: SHA256_Final(digest, &short)
+        case .sha384: SHA384_Final(digest, &long)
+        case .sha512: SHA512_Final(digest, &long)
+        }
     }
 }

@@ -43,7 +43,7 @@ class DebTests(PackageTest):
         package = made().one("halcyon_*.deb")
         control = subprocess.run(["dpkg-deb", "--field", package, "Depends"], check=True, capture_output=True, text=True)
         depends = {one.split(" ")[0] for one in control.stdout.strip().split(", ")}
-        for name in ("libvips42", "libcurl4", "libjansson4", "libssl3", "libsqlite3-0", "libc6"):
+        for name in ("libvips42", "libcurl4", "libjansson4", "libsqlite3-0", "libc6"):
             self.assertIn(name, depends)
         self.assertIn("libheif-plugin-aomenc | libheif1 (<< 1.17)", control.stdout)
         self.assertIn("libheif-plugin-libde265 | libheif1 (<< 1.17)", control.stdout)
