@@ -119,10 +119,11 @@ A function that waits lets the others be called from within its waiting."
      (cond
       ((slot-value connection 'ended)
        (halcyon--settle call 'failed (halcyon--gone (slot-value connection 'ended))))
-      ((and (jsonrpc-running-p connection) (not (eq (car error) 'file-error)))
+      ((and (eq 'run (process-status (slot-value connection 'server)))
+            (not (eq (car error) 'file-error)))
        (setf (slot-value connection 'calls) (delq call (slot-value connection 'calls)))
        (signal (car error) (cdr error)))
-      ;; It reads no more: its end, which says why, settles the call.
+      ;; It reads no more, or was stopped: its end, which says why, settles the call.
       (t (halcyon--end-within 1 connection))))))
 
 (defun halcyon--greet (connection client)

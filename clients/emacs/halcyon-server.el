@@ -76,7 +76,8 @@ After a shorter life the next start waits, for ever longer.")
   "Make a client, whose server will start with the first call.
 NAME is for buffers and processes.  PROGRAM, CACHE-DIRECTORY and
 ARGUMENTS default to the options `halcyon-program',
-`halcyon-cache-directory' and `halcyon-arguments'.  ENVIRONMENT is a
+`halcyon-cache-directory' and `halcyon-arguments'; a relative path of
+theirs starts at the current directory of this call.  ENVIRONMENT is a
 list of strings \"NAME=VALUE\".
 
 DELEGATES decide about downloads: an alist of the questions in
@@ -84,7 +85,11 @@ DELEGATES decide about downloads: an alist of the questions in
 parameters as a plist and returns what the protocol says, also as a
 plist: nil leaves the matter to the server, `:null' is a veto or a stop.
 It has ten seconds."
-  (halcyon--make-client :name name :program program :cache-directory cache-directory
+  (halcyon--make-client :name name
+                        :program (if (and program (file-name-directory program))
+                                     (expand-file-name program)
+                                   program)
+                        :cache-directory (and cache-directory (expand-file-name cache-directory))
                         :arguments arguments :environment environment :delegates delegates))
 
 (defvar halcyon-default-client (halcyon-make-client)

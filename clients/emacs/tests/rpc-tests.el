@@ -281,6 +281,29 @@
                               'server)
                   'SIGKILL))
 
+(ert-deftest a-call-to-a-stopped-server-fails-as-one-to-a-dead-server-does ()
+  (test-case
+    (test-wait (halcyon-ping))
+    (let ((server (slot-value (halcyon-client-connection halcyon-default-client) 'server)))
+      ;; As if it had lived for long.
+      (setf (slot-value (halcyon-client-connection halcyon-default-client) 'started) 0)
+      (signal-process server 'SIGSTOP)
+      (test-until (eq 'stop (process-status server)))
+      (should (eq 'halcyon-server-gone (car (test-error (halcyon-ping)))))
+      (should-not (test-wait (halcyon-ping))))))
+
+(ert-deftest a-client-starts-the-same-server-whatever-the-current-directory-is ()
+  (test-case
+    (let* ((default-directory (file-name-as-directory (make-temp-file "halcyon" t)))
+           (folder (expand-file-name "here"))
+           (client (halcyon-make-client :name "relative" :cache-directory "here"
+                                        :program (file-relative-name (halcyon-find-program))))
+           (default-directory "/"))
+      (unwind-protect
+          (let ((made (test-wait (halcyon-cache-path "k" :client client))))
+            (should (string-prefix-p folder (plist-get made :path))))
+        (halcyon-stop client)))))
+
 (ert-deftest calls-of-a-server-that-dies-fail-and-the-next-call-starts-another ()
   (test-case
     (test-serve (cons "/slow.bmp" (test-page (test-bmp 200 200) :held t)))

@@ -1,9 +1,11 @@
 """The clients against servers that die, lie, stall or come from the future."""
 
 import asyncio
+import concurrent.futures
 import logging
 import os
 import signal
+import tempfile
 import threading
 import unittest
 from typing import Any, List
@@ -191,6 +193,22 @@ class SyncClient(Case):
         self.assertEqual(first.result(PATIENCE), ["first"])
         self.assertTrue(first.done())
 
+    def test_a_batch_that_is_late_names_the_seconds_that_it_was_given(self) -> None:
+        late = self.client("remembers-cancels").retrieve_many(["a", "b"], timeout=0.01, return_exceptions=True)
+        self.assertEqual([str(one) for one in late], ["retrieve was not answered within 0.01 seconds."] * 2)
+
+    def test_a_progress_callback_that_ends_its_thread_fails_its_future_alone(self) -> None:
+        client = self.client("remembers-cancels")
+
+        def leave(report: Progress) -> None:
+            raise SystemExit
+
+        left = client.submit("slow", progress=leave)
+        others = [client.submit("cancelled"), client.submit("cancelled")]
+        done, _ = concurrent.futures.wait([left, *others], timeout=PATIENCE)
+        self.assertEqual(done, {left, *others})
+        self.assertIsInstance(left.exception(), SystemExit)
+
     def test_every_way_of_giving_up_tells_the_server(self) -> None:
         client = self.client("remembers-cancels")
         with self.assertRaises(CallTimedOut):
@@ -299,6 +317,41 @@ class AsynchronousClient(Case):
             return await asyncio.gather(*(client.call("echo", body) for _ in range(4)))
 
         self.assertEqual(self.run_with("echoes", work), [body] * 4)
+
+    def test_a_batch_that_is_late_names_the_seconds_that_it_was_given(self) -> None:
+        async def work(client: AsyncClient) -> None:
+            late = client.retrieve_iter(["a", "b"], timeout=0.01, return_exceptions=True)
+            named = [str(one) async for _, one in late]
+            self.assertEqual(named, ["retrieve was not answered within 0.01 seconds."] * 2)
+
+        self.run_with("remembers-cancels", work)
+
+    def test_a_forked_child_is_told_and_writes_into_none_of_its_own_files(self) -> None:
+        async def in_child(client: AsyncClient) -> int:
+            try:
+                await asyncio.wait_for(client.ping(), PATIENCE)
+            except ServerGone as error:
+                return 7 if "fork" in str(error) else 8
+            return 9
+
+        async def work(client: AsyncClient) -> None:
+            await client.call("echo", [1])
+            child = os.fork()
+            if child == 0:
+                status = 10
+                try:
+                    asyncio.events._set_running_loop(None)
+                    # These get the numbers of the descriptors that led to the server.
+                    files = [tempfile.TemporaryFile() for _ in range(12)]
+                    status = asyncio.run(in_child(client))
+                    if any(os.fstat(file.fileno()).st_size for file in files):
+                        status = 11
+                finally:
+                    os._exit(status)
+            self.assertEqual(os.WEXITSTATUS(os.waitpid(child, 0)[1]), 7)
+            self.assertEqual(await client.call("echo", [2]), [2])
+
+        self.run_with("echoes", work)
 
     def test_every_way_of_giving_up_tells_the_server(self) -> None:
         async def work(client: AsyncClient) -> None:

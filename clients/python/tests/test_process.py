@@ -75,6 +75,7 @@ class LifeTests(Case):
         with self.assertRaises(ServerGone) as caught:
             client.ping()
         self.assertIn("closed", str(caught.exception))
+        self.assertFalse(caught.exception.retryable)
 
     def test_a_server_that_is_killed_fails_the_calls_that_it_has(self) -> None:
         with Client(cache_dir=self.cache) as client:

@@ -21,6 +21,20 @@ function M.absolute(path)
   return uv.cwd() .. "/" .. path
 end
 
+--- A copy of the options of a client whose paths are absolute: the current folder may be another one at the next start.
+---@param options? halcyon.ClientOptions
+---@return halcyon.ClientOptions
+function M.settled(options)
+  options = vim.tbl_extend("force", {}, options or {})
+  if options.binary and options.binary:find("/", 1, true) then
+    options.binary = M.absolute(options.binary)
+  end
+  if options.cache_dir then
+    options.cache_dir = M.absolute(options.cache_dir)
+  end
+  return options
+end
+
 local function search_path(name, path)
   for folder in (path or ""):gmatch("[^:]+") do
     local file = M.absolute(folder) .. "/" .. name

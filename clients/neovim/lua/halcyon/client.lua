@@ -73,7 +73,7 @@ end
 ---@return halcyon.Client
 function Client.new(options)
   return setmetatable({
-    options = options or {},
+    options = binary.settled(options),
     starts = 0,
     stderr = "",
     _next_id = 1,
@@ -152,7 +152,7 @@ function Client:start()
   end
   local args = { "serve" }
   if options.cache_dir then
-    vim.list_extend(args, { "--cache-dir", binary.absolute(options.cache_dir) })
+    vim.list_extend(args, { "--cache-dir", options.cache_dir })
   end
   vim.list_extend(args, options.args or {})
 

@@ -26,7 +26,7 @@ local client
 --- starts one with the new settings.
 ---@param config? halcyon.Config
 function M.setup(config)
-  M.config = vim.tbl_deep_extend("force", DEFAULTS, config or {})
+  M.config = require("halcyon.binary").settled(vim.tbl_deep_extend("force", DEFAULTS, config or {}))
   if client then
     client:stop()
     client.options = M.config

@@ -49,9 +49,7 @@ class AsyncBatches:
                         left = None if deadline is None else max(0.0, deadline - time.monotonic())
                         await asyncio.wait({answer}, timeout=left)
                     if not answer.done():
-                        raise CallTimedOut(
-                            "%s was not answered within %g seconds." % (method, timeout or 0)
-                        )
+                        raise CallTimedOut.after(method, timeout)
                     results.append(decode(answer.result()))
                 except HalcyonError as error:
                     if not return_exceptions:
@@ -94,9 +92,9 @@ class AsyncBatches:
                 try:
                     result = decode(tasks.pop(place).result())
                 except HalcyonError as error:
+                    result = CallTimedOut.after(method, timeout) if isinstance(error, CallTimedOut) else error
                     if not return_exceptions:
-                        raise
-                    result = error
+                        raise result from None
                 for following in itertools.islice(unsent, 1):
                     send(following)
                 yield items[place], result

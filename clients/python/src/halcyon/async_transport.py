@@ -11,7 +11,7 @@ from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Seque
 from .calls import Inbox, ProgressCallback
 from .delegates import AsyncDelegates, failure_frame, params_of, result_frame
 from .errors import CallTimedOut, HalcyonError, ServerGone, error_from_wire
-from .failures import NotSent
+from .failures import FORKED, NotSent
 from .framing import LineSplitter, cancel_frame, notification_frame, parse, request_frame
 from .notices import progress_from_wire
 from .process import Ending, ServerProcess
@@ -50,6 +50,7 @@ class AsyncTransport:
         self._waiting_for_room: Deque["asyncio.Future[None]"] = deque()
         self._input: Optional[asyncio.WriteTransport] = None
         self._output: Optional[asyncio.ReadTransport] = None
+        process.in_forked_child(self._leave_to_parent)
 
     @classmethod
     async def open(cls, process: ServerProcess) -> "AsyncTransport":
@@ -85,7 +86,7 @@ class AsyncTransport:
         self._pending[identifier] = sent
         timer: Optional[asyncio.TimerHandle] = None
         if timeout is not None:
-            late = CallTimedOut("%s was not answered within %g seconds." % (method, timeout))
+            late = CallTimedOut.after(method, timeout)
             timer = self._loop.call_later(timeout, _fail, sent.answer, late)
         try:
             return await sent.answer
@@ -283,7 +284,7 @@ class AsyncTransport:
         if not ending.cancelled() and ending.exception() is None:
             end = ending.result()
         told = "This client is closed; make a new one." if self._closing else end.told(self._complaint)
-        data = end.data()
+        data = end.data(retryable=not self._closing)
         self._gone = ServerGone(told, data)
         self._fail_all(lambda: ServerGone(told, data))
         for question in tuple(self._questions.values()):
@@ -347,6 +348,14 @@ class AsyncTransport:
                 self._process.kill()  # the closing task was itself cancelled
             if self._output is not None:
                 self._output.close()
+
+    def _leave_to_parent(self) -> None:
+        self._closing = True
+        self._gone = ServerGone(FORKED)
+        # Not closed: its descriptor was, and may be that of a file of the child by now.
+        self._input = self._output = None
+        self._pending.clear()
+
 
 
 class _Reader(asyncio.Protocol):

@@ -48,7 +48,11 @@ class Batches:
                     calls += self._servers.requests(method, window, decode)
                 left = None if deadline is None else max(0.0, deadline - time.monotonic())
                 try:
-                    results.append(calls[item].result(left))
+                    try:
+                        calls[item].wait(left)
+                    except CallTimedOut:
+                        raise CallTimedOut.after(method, timeout) from None
+                    results.append(calls[item].result())
                 except HalcyonError as error:
                     if not return_exceptions:
                         raise
@@ -96,7 +100,7 @@ class Batches:
                     place, found = news.get(timeout=left)
                 except queue.Empty:
                     place = next(iter(open_calls))
-                    found = CallTimedOut("%s was not answered within %g seconds." % (method, timeout or 0))
+                    found = CallTimedOut.after(method, timeout)
                 if place not in open_calls:  # it came too late
                     continue
                 if isinstance(found, Progress):

@@ -88,9 +88,7 @@ class Call(Awaited, Generic[T]):
         """Waits for the answer. Raises CallTimedOut."""
         if not self._finished or self._reports:
             if not self._transport.wait(self, timeout):
-                raise CallTimedOut(
-                    "%s was not answered within %g seconds." % (self.method, timeout or 0)
-                )
+                raise CallTimedOut.after(self.method, timeout)
 
     @property
     def is_finished(self) -> bool:
@@ -198,7 +196,7 @@ class PendingCall(concurrent.futures.Future[T]):
             if not self._call.is_finished or super().done():
                 return
             result = self._call.result(0)
-        except Exception as error:
+        except BaseException as error:  # SystemExit of a callback too: the thread goes on for the other futures
             self._fail(error)
             return
         try:

@@ -21,6 +21,11 @@ class CallTimedOut(TimedOut, concurrent.futures.TimeoutError):
     def __init__(self, message: str, data: Optional[Mapping[str, Any]] = None) -> None:
         super().__init__(0, "callTimedOut", message, data)
 
+    @classmethod
+    def after(cls, method: str, seconds: Optional[float]) -> "CallTimedOut":
+        """The error of a call of `method` that had `seconds` to be answered: those of the caller's `timeout=`."""
+        return cls("%s was not answered within %g seconds." % (method, seconds or 0))
+
 
 class CallCancelled(RequestCancelled, concurrent.futures.CancelledError):
     """A PendingCall was cancelled here, by its `cancel()`."""

@@ -60,6 +60,10 @@ class LimitFailure(HalcyonError):
         return limit if isinstance(limit, str) else None
 
 
+FORKED = "A client cannot be used after fork: it belongs to the parent. Make a new one."
+"""The message of the error of a call in a forked child."""
+
+
 class NotSent(Exception):
     """The server had ended before a request was sent: another server may do it. Never leaves this client."""
 

@@ -109,13 +109,13 @@ class Ending(NamedTuple):
     signal: Optional[str] = None
     stderr: Sequence[str] = ()
 
-    def data(self) -> Dict[str, Any]:
-        """The same as the `data` of an error."""
+    def data(self, retryable: bool = True) -> Dict[str, Any]:
+        """The same as the `data` of an error; not `retryable` when this side has ended the server."""
         return {
             "exitStatus": self.status,
             "signal": self.signal,
             "stderr": list(self.stderr),
-            "retryable": True,
+            "retryable": retryable,
         }
 
     def told(self, complaint: Optional[str]) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Set, TypeVar
 from .calls import Call, Inbox, PendingCall, ProgressCallback
 from .delegates import Delegates, failure_frame, params_of, result_frame
 from .errors import HalcyonError, ServerGone, error_from_wire
-from .failures import NotSent
+from .failures import FORKED, NotSent
 from .framing import (
     NO_RESULT,
     LineSplitter,
@@ -483,7 +483,7 @@ class Transport:
             self._process.kill()
         ending = self._process.ending()
         told = "This client is closed; make a new one." if self._closing else ending.told(complaint)
-        gone = ServerGone(told, ending.data())
+        gone = ServerGone(told, ending.data(retryable=not self._closing))
         self._gone = gone
         self._fail_all(lambda: ServerGone(gone.message, gone.data))
         self._events._end()
@@ -581,7 +581,5 @@ class Transport:
         self._make_locks()
         self._settler = None
         self._closing = True
-        self._gone = ServerGone(
-            "A client cannot be used after fork: it belongs to the parent. Make a new one."
-        )
+        self._gone = ServerGone(FORKED)
         self._pending.clear()
