@@ -54,6 +54,19 @@ test("a new server has the settings, folders, pause, subscriptions and delegates
   assert.equal((await images.pause()).paused, "all");
 });
 
+test("a new server is told settings in the order in which they were set", async (t) => {
+  const images = await startClient(t);
+  await images.configure({ memory: { countLimit: 5 } });
+  await images.configure({ memory: false });
+  await images.configure({ memory: true });
+  await images.addReadOnlyCachePath(await scratchFolder(t));
+  await images.configure({ disk: { readOnlyPaths: [] } });
+  const before = await images.configure();
+  await kill(images);
+  assert.deepEqual(await images.configure(), before);
+  assert.deepEqual([before.memory.countLimit, before.disk.readOnlyPaths], [5, []]);
+});
+
 test("calls made at once after a death are sent in their order, to one new server", async (t) => {
   const { images, starts } = await countedClient(
     t,
@@ -160,8 +173,10 @@ test("what is told again is the last of each setting, and no more than there are
   restored.note("unsubscribe", { events: ["x"] }, { events: ["log"] });
   restored.note("retrieve", { url: "u" }, {});
   assert.deepEqual(restored.calls, [
-    { method: "configure", params: { cache: "default", memory: { countLimit: 99 }, disk: { purgeRatio: 2, bytesLimit: 2 } } },
+    { method: "configure", params: { memory: { countLimit: 99 } } },
     { method: "configure", params: { cache: "thumbs", memory: false } },
+    { method: "configure", params: { disk: { purgeRatio: 1, bytesLimit: 2 } } },
+    { method: "configure", params: { cache: "default", disk: { purgeRatio: 2 } } },
     { method: "addReadOnlyCachePath", params: { path: "/a" } },
     { method: "subscribe", params: { events: ["log"] } },
   ]);
