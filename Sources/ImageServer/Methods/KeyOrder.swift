@@ -25,8 +25,8 @@ protocol OrderedRequest: AnyObject, Sendable {
 /// Requests on one key take effect in order of arrival. Reads run together, and so do requests that fill the entry in
 /// the same way (most of them are merged); a change runs alone. A request on the whole cache waits for the local
 /// requests before it and for those that still look into the cache, and everything after it waits for it; running
-/// downloads, and the requests behind them, take effect after it, so that a slow server does not delay a `clear`. A survey (of sizes) waits for the same requests and
-/// delays nothing.
+/// downloads, and the requests behind them, take effect after it, so that a slow server does not delay a `clear`. A
+/// survey (of sizes) waits for the same requests and delays nothing.
 struct KeyOrder: Sendable {
     /// The position of a request in the order of arrival.
     private typealias Ticket = UInt64
