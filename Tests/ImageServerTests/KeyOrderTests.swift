@@ -48,7 +48,7 @@ import Testing
             for index in requests.indices {
                 let before = requests[..<index]
                 let request = requests[index]
-                let isBehindWhole = before.contains { $0.scope == .wholeCache }
+                let isBehindWhole = before.contains { [.wholeCache, .allCaches].contains($0.scope) }
                 switch request.scope {
                 case .key:
                     let ahead = before.filter { $0.scope == request.scope }
@@ -61,7 +61,7 @@ import Testing
                         requests[index].isRunning = true
                         if !request.isLocal { requests[index].looksSince = last }
                     }
-                case .wholeCache:
+                case .wholeCache, .allCaches:
                     let isLate = before.contains { $0.isSoon || $0.looksSince != nil }
                     if !isBehindWhole, !isLate { requests[index].isRunning = true }
                 case .survey:
@@ -262,6 +262,43 @@ import Testing
         #expect(seen.names == ["first", "other cache", "second"])
         for place in seen.places.dropFirst() { order.leave(place) }
         #expect(order.isFree(access) && order.isFree(other))
+    }
+
+    @Test func whatIsOnAllCachesWaitsForEachAndHoldsEachUp() {
+        let order = RequestOrder()
+        let seen = Seen()
+        func enter(_ name: String, _ cache: String, _ scope: KeyOrder.Scope) {
+            order.enter(Placed(name, RequestOrder.Access(cache: cache, scope: scope, kind: .change), seen: seen))
+        }
+        func leave(_ name: String) { seen.places.first { $0.name == name }.map(order.leave) }
+        enter("a", "one", key("a"))
+        enter("b", "two", key("b"))
+        enter("all", "one", .allCaches)
+        enter("one's", "one", key("c"))
+        enter("two's", "two", .wholeCache)
+        enter("three's", "three", key("d"))
+        #expect(!order.isFree(RequestOrder.Access(cache: "four", scope: key("e"), kind: .look)))
+        enter("all again", "three", .allCaches)
+        enter("one's later", "one", key("a"))
+        #expect(seen.names == ["a", "b"])
+        leave("a")
+        #expect(seen.names == ["a", "b"], "the other cache does not let it run yet")
+        leave("b")
+        #expect(seen.names == ["a", "b", "all"])
+        leave("all")
+        #expect(Set(seen.names.dropFirst(3)) == ["one's", "two's", "three's"])
+        for name in ["two's", "one's"] { leave(name) }
+        enter("four's", "four", key("e"))
+        #expect(seen.names.count == 6)
+        leave("three's")
+        #expect(seen.names.dropFirst(6) == ["all again"])
+        leave("all again")
+        #expect(Set(seen.names.dropFirst(7)) == ["one's later", "four's"])
+        for name in ["one's later", "four's"] { leave(name) }
+        #expect(
+            ["one", "two", "three", "four"].allSatisfy { cache in
+                order.isFree(RequestOrder.Access(cache: cache, scope: .wholeCache, kind: .change))
+            })
     }
 
     /// As after a cancel of all that waits for one slow download: each gives its place up at once.

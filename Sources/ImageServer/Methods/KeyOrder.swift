@@ -49,6 +49,8 @@ struct KeyOrder: Sendable {
     enum Scope: Sendable, Equatable {
         case key(ExactText)
         case wholeCache
+        /// As ``wholeCache``, and so in every cache; see ``RequestOrder``.
+        case allCaches
         case survey
     }
 
@@ -155,7 +157,7 @@ struct KeyOrder: Sendable {
             let missing = soon.count + (whole == nil ? 0 : 1) + laterLocals
             if missing > 0 { surveys.append(Survey(arrival: arrival, missing: missing)) }
             return missing == 0
-        case .wholeCache:
+        case .wholeCache, .allCaches:
             if !isQueued, soon.isEmpty {
                 whole = arrival
                 return true

@@ -19,7 +19,9 @@ extension Method {
             var change = memory?.change ?? CacheChange()
             if let disk { change.add(disk.change) }
             let server = invocation.server
-            return configuring(invocation, cache) { [change] _ in
+            // The downloader and the remote tier serve all caches, so their settings change between requests on any.
+            let isForAll = downloader != nil || remote != nil
+            return configuring(invocation, cache, isForAll ? .allCaches : .wholeCache) { [change] _ in
                 change
             } reply: {
                 ConfigureReply(
@@ -31,7 +33,7 @@ extension Method {
             "addReadOnlyCachePath", "Adds a folder that is searched after that of a cache, and never written.",
             Param<AbsolutePath>("path", "The absolute path of the folder."), cacheNameParam
         ) { invocation, path, cache -> Outcome<SettingsReply> in
-            configuring(invocation, cache) { settings in
+            configuring(invocation, cache, .wholeCache) { settings in
                 var paths = settings.disk.readOnlyPaths
                 if !paths.contains(path.text) { paths.append(path.text) }
                 var change = CacheChange()
@@ -51,16 +53,16 @@ extension Method {
         },
     ]
 
-    /// A change of settings, executed in the order of the requests on the cache.
+    /// A change of settings, executed in the order of the requests on the cache or on all caches.
     private static func configuring<Reply: WireResult>(
-        _ invocation: Invocation, _ cache: CacheName?,
+        _ invocation: Invocation, _ cache: CacheName?, _ scope: KeyOrder.Scope,
         _ change: @escaping @Sendable (ImageCache.Configuration) -> CacheChange,
         reply: @escaping @Sendable (SettingsReply) -> Reply
     ) -> Outcome<Reply> {
         let name = cache?.text ?? CacheRegistry.defaultName
         let server = invocation.server
         return .ordered(
-            RequestOrder.Access(cache: name, scope: .wholeCache, kind: .change),
+            RequestOrder.Access(cache: name, scope: scope, kind: .change),
             .task { _ in
                 try await server.manager.blocking { reply(SettingsReply(settings: try server.configure(name, change))) }
             })

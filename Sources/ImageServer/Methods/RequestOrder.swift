@@ -5,6 +5,8 @@ internal import Synchronization
 
 /// Manages the ``KeyOrder`` of every cache and starts the requests that may run. Callable from any thread.
 ///
+/// A request on all caches has its place in the order of each, and runs when all of them let it.
+///
 /// A running request has at least the priority of the requests that wait for it.
 final class RequestOrder: PriorityObserver {
     /// The part of a cache that a request reads or changes.
@@ -27,8 +29,17 @@ final class RequestOrder: PriorityObserver {
         var weight: Double
     }
 
+    /// A request on all caches that has not ended.
+    private struct Everywhere {
+        let request: any OrderedRequest
+        /// The number of orders that do not let it run yet.
+        var missing: Int
+    }
+
     private struct State {
         var orders: [String: KeyOrder] = [:]
+        /// In order of arrival.
+        var everywhere: [Everywhere] = []
         /// By the priority, which is the request's own.
         var waiting: [ObjectIdentifier: Waiting] = [:]
         /// The priorities of the waiting requests, by lane.
@@ -39,13 +50,13 @@ final class RequestOrder: PriorityObserver {
 
     /// `true` when a request would run at once. Only the thread that calls ``enter(_:)`` may rely on it.
     func isFree(_ cache: String, _ scope: KeyOrder.Scope, _ kind: @autoclosure () -> KeyOrder.Kind) -> Bool {
-        state.withLock { $0.orders.isEmpty || $0.orders[cache]?.isFree(scope, kind()) ?? true }
+        state.withLock { $0.orders.isEmpty || $0.orders[cache]?.isFree(scope, kind()) ?? $0.everywhere.isEmpty }
     }
 
     /// Adds a request to the order and starts it when it may run: now, or later from another thread.
     func enter(_ request: any OrderedRequest) {
         let (runs, raised) = state.withLock { state -> (Bool, [CallPriority]) in
-            let runs = state.orders[request.cacheName, default: KeyOrder()].enter(request)
+            let runs = Self.place(request, &state)
             guard !runs, let priority = request.priority, case .key(let key) = request.scope else { return (runs, []) }
             let lane = Lane(cache: request.cacheName, key: key)
             priority.add(self)
@@ -56,6 +67,23 @@ final class RequestOrder: PriorityObserver {
         for priority in raised { priority.notify() }
         guard runs else { return request.wait() }
         if !request.start() { leave(request) }
+    }
+
+    /// Places a request in the order of its cache, or of all caches; returns `true` if it may run now.
+    private static func place(_ request: any OrderedRequest, _ state: inout State) -> Bool {
+        if state.orders[request.cacheName] == nil {
+            // What is on all caches comes before the first request on this one.
+            var order = KeyOrder()
+            for index in state.everywhere.indices where !order.enter(state.everywhere[index].request) {
+                state.everywhere[index].missing += 1
+            }
+            state.orders[request.cacheName] = order
+        }
+        guard request.scope == .allCaches else { return state.orders[request.cacheName]?.enter(request) ?? true }
+        var missing = 0
+        for index in state.orders.values.indices where !state.orders.values[index].enter(request) { missing += 1 }
+        state.everywhere.append(Everywhere(request: request, missing: missing))
+        return missing == 0
     }
 
     /// Removes a request; the requests that waited for it start.
@@ -85,10 +113,7 @@ final class RequestOrder: PriorityObserver {
     /// The requests that start when a request leaves, or goes on to the network.
     private func startable(after request: any OrderedRequest, goesOn: Bool) -> [any OrderedRequest] {
         let (started, raised) = state.withLock { state -> ([any OrderedRequest], [CallPriority]) in
-            guard let index = state.orders.index(forKey: request.cacheName) else { return ([], []) }
-            let started =
-                goesOn ? state.orders.values[index].goOn(request) : state.orders.values[index].leave(request)
-            if state.orders.values[index].isEmpty { state.orders.remove(at: index) }
+            let started = Self.advance(past: request, goesOn: goesOn, &state)
             var lanes: Set<Lane> = []
             for next in started {
                 guard let (lane, weight) = endWaiting(next, &state) else { continue }
@@ -99,6 +124,25 @@ final class RequestOrder: PriorityObserver {
         }
         for priority in raised { priority.notify() }
         return started
+    }
+
+    private static func advance(
+        past request: any OrderedRequest, goesOn: Bool, _ state: inout State
+    ) -> [any OrderedRequest] {
+        let isEverywhere = request.scope == .allCaches
+        if isEverywhere { state.everywhere.removeAll { $0.request === request } }
+        let names = isEverywhere ? Array(state.orders.keys) : [request.cacheName]
+        var started: [any OrderedRequest] = []
+        for name in names {
+            guard let index = state.orders.index(forKey: name) else { continue }
+            started += goesOn ? state.orders.values[index].goOn(request) : state.orders.values[index].leave(request)
+            if state.orders.values[index].isEmpty { state.orders.remove(at: index) }
+        }
+        return started.filter { next in
+            guard let index = state.everywhere.firstIndex(where: { $0.request === next }) else { return true }
+            state.everywhere[index].missing -= 1
+            return state.everywhere[index].missing == 0
+        }
     }
 
     // MARK: Priorities

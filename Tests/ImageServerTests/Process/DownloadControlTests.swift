@@ -112,6 +112,20 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
+    @Test func settingsOfTheDownloaderTakeEffectInTheOrderOfArrivalWhateverTheCache() throws {
+        let server = try server()
+        let messages = (1...40).map { id in
+            let params = #"{"cache":"of\#(id % 8)","downloader":{"timeout":\#(id)}}"#
+            return server.frame(#"{"jsonrpc":"2.0","id":\#(id),"method":"configure","params":\#(params)}"#)
+        }
+        try server.sendRaw(Array(messages.joined()))
+        for (id, reply) in try server.replies(40).byID {
+            let timeout = reply["result"]?["downloader"]?["timeout"]
+            #expect(try timeout == JSON("\(id)"), "no other came between")
+        }
+        #expect(server.finish() == 0)
+    }
+
     @Test func theTimeoutOfTheDownloaderCountsWhereTheOptionsSayNothing() throws {
         let web = try web()
         defer { web.stop() }
