@@ -113,16 +113,18 @@ struct DownloadControlTests {
     }
 
     @Test func settingsOfTheDownloaderTakeEffectInTheOrderOfArrivalWhateverTheCache() throws {
-        let server = try server()
-        let messages = (1...40).map { id in
-            let params = #"{"cache":"of\#(id % 8)","downloader":{"timeout":\#(id)}}"#
-            return server.frame(#"{"jsonrpc":"2.0","id":\#(id),"method":"configure","params":\#(params)}"#)
-        }
-        try server.sendRaw(Array(messages.joined()))
-        for (id, reply) in try server.replies(40).byID {
-            let timeout = reply["result"]?["downloader"]?["timeout"]
-            #expect(try timeout == JSON("\(id)"), "no other came between")
-        }
+        let codec = try CodecStandIn(making: try Fixtures.bytes("png-1x1.png"), .wait)
+        let server = try server(["--codec", codec.path])
+        let image = "data:image/png;base64," + Data(try Fixtures.bytes("png-rgb.png")).base64EncodedString()
+        try server.request(2, "retrieve", #"{"cache":"one","url":"\#(image)","processors":[{"blackWhite":{}}]}"#)
+        try server.request(3, "configure", #"{"cache":"one","downloader":{"timeout":3}}"#)
+        try server.request(4, "configure", #"{"cache":"other","downloader":{"timeout":4}}"#)
+        #expect(try server.call(5, "ping")["result"] != nil, "the one before waits for the worker")
+        try codec.open()
+        let replies = try server.replies(3)
+        for id in 3...4 { #expect(replies.result(id)?["downloader"]?["timeout"]?.integer == id) }
+        let last = try server.call(6, "configure")["result"]?["downloader"]
+        #expect(last?["timeout"]?.integer == 4, "\(last?.text ?? "")")
         #expect(server.finish() == 0)
     }
 
