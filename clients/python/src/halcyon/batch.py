@@ -45,13 +45,10 @@ class Batches:
             for item in range(len(wires)):
                 while len(calls) < min(item + WINDOW + 1, len(wires)):
                     window = wires[len(calls) : len(calls) + WINDOW]
-                    calls += self._servers.requests(method, window, decode)
-                left = None if deadline is None else max(0.0, deadline - time.monotonic())
+                    calls += self._servers.requests(method, window, decode, deadline)
                 try:
-                    try:
-                        calls[item].wait(left)
-                    except CallTimedOut:
-                        raise CallTimedOut.after(method, timeout) from None
+                    if not calls[item].wait_until(deadline):
+                        raise CallTimedOut.after(method, timeout)
                     results.append(calls[item].result())
                 except HalcyonError as error:
                     if not return_exceptions:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import concurrent.futures
 import threading
+import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Callable, Deque, Generic, List, Optional, TypeVar
 
 from .errors import CallCancelled, CallTimedOut
+from .locks import wake
 from .notices import Progress, progress_from_wire
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ class Awaited:
 
     def __init__(self, reports: Optional[Deque[Any]]) -> None:
         self._reports = reports
-        self._wakers: Optional[List[threading.Event]] = None
+        self._wakers: Optional[List[Any]] = None  # locks that sleeping threads wait for
         self._finished = False
 
     def _report(self, value: Any) -> None:
@@ -42,7 +44,7 @@ class Awaited:
         wakers = self._wakers
         if wakers:
             for waker in tuple(wakers):
-                waker.set()
+                wake(waker)
 
 
 class Call(Awaited, Generic[T]):
@@ -86,9 +88,12 @@ class Call(Awaited, Generic[T]):
 
     def wait(self, timeout: Optional[float]) -> None:
         """Waits for the answer. Raises CallTimedOut."""
-        if not self._finished or self._reports:
-            if not self._transport.wait(self, timeout):
-                raise CallTimedOut.after(self.method, timeout)
+        if not self.wait_until(None if timeout is None else time.monotonic() + timeout):
+            raise CallTimedOut.after(self.method, timeout)
+
+    def wait_until(self, deadline: Optional[float]) -> bool:
+        """Waits for the answer; False when `deadline`, a time of `time.monotonic`, passes first."""
+        return self._finished and not self._reports or self._transport.wait(self, deadline)
 
     @property
     def is_finished(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, List, Optional, Sequence
+from typing import Any, Optional, Sequence, Tuple
 
 from .codes import MESSAGE_LIMIT, LimitExceeded
 
@@ -74,36 +74,36 @@ def result_of(line: bytes, identifier: int) -> Any:
     return NO_RESULT
 
 
+def split_lines(
+    partial: Tuple[bytes, ...], chunk: bytes
+) -> Tuple[Sequence[bytes], Tuple[bytes, ...]]:
+    """The lines that `chunk` completes, without their line ends, and the pieces of the next one.
+
+    `partial` are the pieces of the line before it. Blank lines are left out. Each byte is looked
+    at once, however long a line is.
+    """
+    if b"\n" not in chunk:
+        return (), partial + (chunk,)
+    lines = chunk.split(b"\n")
+    if partial:
+        lines[0] = b"".join(partial + (lines[0],))
+    last = lines.pop()
+    return [line for line in lines if line.strip()], ((last,) if last else ())
+
+
 class LineSplitter:
-    """Cuts a stream of bytes into lines of any length, each byte looked at once."""
+    """Cuts a stream of bytes into lines of any length."""
 
     def __init__(self) -> None:
-        self._partial: List[bytes] = []
-
-    def is_one_line(self, chunk: bytes) -> bool:
-        """True when `chunk` is one whole line and no part of another came before it."""
-        end = chunk.find(b"\n")
-        return end > 1 and end == len(chunk) - 1 and not self._partial
+        self._partial: Tuple[bytes, ...] = ()
 
     def feed(self, chunk: bytes) -> Sequence[bytes]:
         """The lines that `chunk` completes, without their line ends; blank lines are left out."""
-        if self.is_one_line(chunk):
-            return (chunk,)
-        if b"\n" not in chunk:
-            self._partial.append(chunk)
-            return ()
-        lines = chunk.split(b"\n")
-        if self._partial:
-            self._partial.append(lines[0])
-            lines[0] = b"".join(self._partial)
-            self._partial.clear()
-        last = lines.pop()
-        if last:
-            self._partial.append(last)
-        return [line for line in lines if line.strip()]
+        lines, self._partial = split_lines(self._partial, chunk)
+        return lines
 
     def rest(self) -> Sequence[bytes]:
         """The last line of a stream that has ended without a line end."""
         line = b"".join(self._partial)
-        self._partial.clear()
+        self._partial = ()
         return [line] if line.strip() else []

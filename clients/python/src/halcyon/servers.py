@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 import weakref
 from concurrent.futures import Future
 from typing import Any, Callable, List, Optional, Sequence, TypeVar
@@ -12,7 +13,7 @@ from typing import Any, Callable, List, Optional, Sequence, TypeVar
 from .calls import Call, PendingCall, ProgressCallback
 from .decoding import as_it_is
 from .delegates import Delegates, declaration
-from .errors import HalcyonError, ServerGone
+from .errors import CallTimedOut, HalcyonError, ServerGone
 from .failures import NotSent
 from .lives import Lives
 from .process import Launch, ServerProcess
@@ -38,6 +39,7 @@ class Servers:
         self._lives = Lives()
         self._ended: Optional[Transport] = None
         self._is_closed = False
+        self._forgotten: "Optional[weakref.finalize[..., Servers]]" = None
         self._make_locks()
         self._transport = self._start()
         _all.add(self)
@@ -83,9 +85,12 @@ class Servers:
             except NotSent:
                 result = self._again(transport, lambda other: other.call(method, wire, decode))
         else:
-            call = self._send(lambda other: other.request(method, wire, decode, on_progress))
+            deadline = None if timeout is None else time.monotonic() + timeout
+            call = self._send(lambda other: other.request(method, wire, decode, on_progress, deadline))
             try:
-                result = call.result(timeout)
+                if not call.wait_until(deadline):
+                    raise CallTimedOut.after(method, timeout)
+                result = call.result()
             except BaseException:
                 # Too late, Ctrl-C, or a progress callback that raised: nobody waits for it any more.
                 call.cancel_if_open()
@@ -108,14 +113,18 @@ class Servers:
         return call
 
     def requests(
-        self, method: str, wires: Sequence[str], decode: Callable[[Any], T]
+        self,
+        method: str,
+        wires: Sequence[str],
+        decode: Callable[[Any], T],
+        deadline: Optional[float] = None,
     ) -> List[Call[T]]:
         """Sends one request for each of `wires`, all in one write.
 
         Never raises: a call that cannot be sent has failed already when it is returned.
         """
         try:
-            return self._send(lambda other: other.requests(method, wires, decode))
+            return self._send(lambda other: other.requests(method, wires, decode, deadline))
         except HalcyonError as error:
             failed = [Call(0, method, self._transport, decode, None) for _ in wires]
             for call in failed:
@@ -190,6 +199,11 @@ class Servers:
         self._lives.begin()
         if self._delegates:
             transport.answer_with(self._delegates, self._asking)
+            if self._forgotten is not None:
+                self._forgotten.detach()
+            # The thread that answers keeps the connection, which would outlive a forgotten client.
+            self._forgotten = weakref.finalize(self, transport.close_input)
+            self._forgotten.atexit = False  # a ServerProcess sees to the end of the program
         return transport
 
     def close(self, grace: float) -> None:

@@ -9,62 +9,43 @@ is a thread of the connection only while futures are open, and one that answers 
 from __future__ import annotations
 
 import itertools
-import os
-import select
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence, Set, TypeVar
+from typing import Any, Callable, List, Optional, Sequence, Set, TypeVar
 
 from .calls import Call, Inbox, PendingCall, ProgressCallback
 from .delegates import Delegates, failure_frame, params_of, result_frame
-from .errors import HalcyonError, ServerGone, error_from_wire
-from .failures import FORKED, NotSent
-from .framing import (
-    NO_RESULT,
-    LineSplitter,
-    cancel_frame,
-    notification_frame,
-    parse,
-    request_frame,
-    result_of,
-)
+from .errors import HalcyonError, ServerGone
+from .failures import NotSent
+from .framing import NO_RESULT, cancel_frame, notification_frame, request_frame, result_of
+from .locks import seconds_until
 from .process import ServerProcess
-from .turns import ReadingTurn, Woken
+from .reading import Reader
+from .receiver import Receiver
+from .writing import Writer
 
 T = TypeVar("T")
 
-_CHUNK = 65_536  # what a pipe holds at first
-
 
 class Transport:
-    """Sends requests to one server and gives each answer to the call that waits for it."""
+    """Sends requests to one server and gives each answer to the call that waits for it.
+
+    Ctrl-C may raise KeyboardInterrupt between any two steps of the main thread. It loses no lock
+    (see `take`) and no byte (see `Incoming` and `Writer`), so all calls go on as before.
+    """
 
     def __init__(self, process: ServerProcess) -> None:
         self._process = process
-        self._in = process.stdin.fileno()
-        self._out = process.stdout.fileno()
-        # Our end only: the server's standard input keeps blocking as it likes.
-        os.set_blocking(self._in, False)
-        self._poller = select.poll()
-        self._poller.register(self._out, select.POLLIN)
+        self._receiver = Receiver(process)
+        self._reader = Reader(process.stdout, self._receiver)
+        self._writer = Writer(process.stdin, self._reader.make_room)
         self._ids = itertools.count(1)
-        self._pending: Dict[int, Call[Any]] = {}
-        self._lines = LineSplitter()
-        self._unsent = memoryview(b"")
-        self._gone: Optional[ServerGone] = None
-        self._closing = False
-        self._events = Inbox()
-        self._questions: Optional[Inbox] = None
-        self._settled = Inbox(limit=None)
         self._futures: Set[PendingCall[Any]] = set()
         self._settler: Optional[threading.Thread] = None
         self._make_locks()
         process.in_forked_child(self._leave_to_parent)
 
     def _make_locks(self) -> None:
-        self._writing = threading.Lock()
-        self._turn = ReadingTurn()
-        self._reading = self._turn.lock
         self._stopping = threading.Lock()
         self._submitting = threading.Lock()
 
@@ -76,11 +57,15 @@ class Transport:
         params: str,
         decode: Callable[[Any], T],
         on_progress: Optional[ProgressCallback] = None,
+        deadline: Optional[float] = None,
     ) -> Call[T]:
-        """Sends one request. Raises NotSent when the server has ended, ServerGone when this side has."""
+        """Sends one request. Raises NotSent when the server has ended, ServerGone when this side has.
+
+        What is not written when the `deadline` passes is written before the next request.
+        """
         call = Call(next(self._ids), method, self, decode, on_progress)
         token = None if on_progress is None else call.id
-        self._enter_and_send(call, request_frame(call.id, method, params, token))
+        self._enter_and_send(call, request_frame(call.id, method, params, token), deadline)
         return call
 
     def submit(
@@ -98,24 +83,32 @@ class Transport:
         with self._submitting:
             self._futures.add(future)
             if self._settler is None:
-                self._settler = threading.Thread(
+                settler = threading.Thread(
                     target=self._settle_futures, name="halcyon answers", daemon=True
                 )
-                self._settler.start()
+                settler.start()
+                self._settler = settler
         try:
             self._enter_and_send(call, frame)
         except BaseException:
             self._futures.discard(future)
             call.future = None
-            self._settled._report(future)
+            self._receiver.settled._report(future)
             raise
         return future
 
-    def _enter_and_send(self, call: Call[Any], frame: bytes) -> None:
-        self._enter(call)
-        if self._send(frame) < len(frame):
-            self._pending.pop(call.id, None)
-            raise NotSent
+    def _enter_and_send(
+        self, call: Call[Any], message: bytes, deadline: Optional[float] = None
+    ) -> None:
+        try:
+            self._enter(call)
+            self._send(message, deadline)
+        except HalcyonError:
+            self._receiver.pending.pop(call.id, None)
+            raise
+        except BaseException:  # Ctrl-C
+            self.forget(call)
+            raise
 
     def call(self, method: str, params: str, decode: Callable[[Any], T]) -> T:
         """Sends one request, waits for its answer and returns it decoded, or raises its error.
@@ -125,31 +118,32 @@ class Transport:
         """
         identifier = next(self._ids)
         frame = request_frame(identifier, method, params)
-        if not self._reading.acquire(False):
-            call = Call(identifier, method, self, decode, None)
-            self._enter_and_send(call, frame)
-            return self._answer_to(call)
         read: Optional[Call[T]] = None
-        sent = False
+        incoming, turn = self._reader.incoming, self._reader.turn
+        mine: List[bool] = []
         try:
-            if len(frame) <= select.PIPE_BUF:
-                sent = self._send_at_once(frame)
-            if sent:
-                chunk = self._read_chunk()
-                if self._lines.is_one_line(chunk):
-                    result = result_of(chunk, identifier)
+            mine.extend(map(turn.lock.acquire, (False,)))  # as `take` does
+            if mine == [True] and self._receiver.is_open and self._writer.send_at_once(frame):
+                if incoming.is_empty:
+                    incoming.read()
+                    line = incoming.only_line()
+                    result = NO_RESULT if line is None else result_of(line, identifier)
                     if result is not NO_RESULT:
+                        incoming.drop()
                         return decode(result)
                 read = Call(identifier, method, self, decode, None)
-                self._pending[identifier] = read
-                self._take_chunk(chunk)
+                self._receiver.pending[identifier] = read
+                self._receiver.deal(incoming)
         except BaseException:
             # Ctrl-C while waiting; an answer that comes later belongs to nobody.
-            if sent and read is None:
+            if mine == [True]:
+                self._receiver.pending.pop(identifier, None)
                 self.cancel(identifier)
             raise
         finally:
-            self._turn.end()
+            if mine == [True]:
+                turn.lock.release()
+                turn.pass_on()
         if read is None:
             read = Call(identifier, method, self, decode, None)
             self._enter_and_send(read, frame)
@@ -163,12 +157,17 @@ class Transport:
             raise
 
     def requests(
-        self, method: str, many: Sequence[str], decode: Callable[[Any], T]
+        self,
+        method: str,
+        many: Sequence[str],
+        decode: Callable[[Any], T],
+        deadline: Optional[float] = None,
     ) -> List[Call[T]]:
         """Sends one request for each of `many` parameters, all in one write.
 
         A call that cannot be sent has failed already when it is returned. Raises NotSent when the
-        server has ended before any was sent.
+        server has ended before any was sent. What is not written when the `deadline` passes is
+        written before the next request.
         """
         calls = [Call(next(self._ids), method, self, decode, None) for _ in many]
         frames: List[bytes] = []
@@ -181,130 +180,66 @@ class Transport:
                     call._finish(None, error)
                 else:
                     frames.append(frame)
-            if frames and self._send(b"".join(frames)) == 0:
+            if frames and self._writer.send(b"".join(frames), deadline) == 0:
                 raise NotSent
         except NotSent:
             for call in calls:
-                self._pending.pop(call.id, None)
+                self._receiver.pending.pop(call.id, None)
+            raise
+        except BaseException:  # Ctrl-C
+            for call in calls:
+                self.forget(call)
             raise
         return calls
 
     def notify(self, method: str, params: str) -> None:
         """Sends one notification. Raises as `request` does."""
         self._check()
-        frame = notification_frame(method, params)
-        if self._send(frame) < len(frame):
-            raise NotSent
+        self._send(notification_frame(method, params))
 
     def cancel(self, identifier: int) -> None:
-        """Sends the wish to cancel one request; does nothing when the server is gone."""
-        if self._gone is None and not self._closing:
-            self._send(cancel_frame(identifier))
+        """Sends the wish to cancel one request; does nothing when the server is gone.
+
+        Never waits: what the pipe does not take is sent before the next request.
+        """
+        if self._receiver.is_open:
+            self._writer.add(cancel_frame(identifier))
 
     def forget(self, call: Call[Any]) -> None:
         """Cancels a call whose answer is no longer wanted; an answer that comes belongs to nobody."""
-        if self._pending.pop(call.id, None) is not None:
+        if self._receiver.pending.pop(call.id, None) is not None:
             self.cancel(call.id)
 
     def _enter(self, call: Call[Any]) -> None:
-        self._pending[call.id] = call
+        self._receiver.pending[call.id] = call
         # Looked at after the call was entered: whoever ends the connection fails it or we do.
         try:
             self._check()
         except BaseException:
-            self._pending.pop(call.id, None)
+            self._receiver.pending.pop(call.id, None)
             raise
 
     def _check(self) -> None:
-        if self._closing:
+        if self._receiver.closing:
             raise self.why_gone()
-        if self._gone is not None:
+        if self._receiver.is_over:
             raise NotSent
 
-    def _send(self, frame: bytes) -> int:
-        """Writes a whole frame, and tells how much of it: less when the server no longer reads."""
-        with self._writing:
-            if self._unsent:
-                ahead = len(self._unsent)
-                return max(0, self._send_rest(memoryview(bytes(self._unsent) + frame)) - ahead)
-            try:
-                sent = os.write(self._in, frame)
-            except BlockingIOError:
-                sent = 0
-            except OSError:
-                # The server ended, but its last answers may still be in the pipe: whoever waits
-                # reads them, meets the end and learns how it came about.
-                return 0
-            return sent if sent == len(frame) else sent + self._send_rest(memoryview(frame)[sent:])
-
-    def _send_at_once(self, frame: bytes) -> bool:
-        """Writes a small frame if nothing is in its way; a pipe takes it whole or not at all."""
-        if self._gone is not None or self._closing or not self._writing.acquire(False):
-            return False
-        try:
-            return not self._unsent and os.write(self._in, frame) == len(frame)
-        except OSError:
-            return False
-        finally:
-            self._writing.release()
-
-    def _send_rest(self, rest: memoryview) -> int:
-        # A server whose answers nobody takes stops reading: so take them while the pipe is full.
-        # The bytes that an exception leaves unsent are sent before the next frame.
-        self._unsent = rest
-        whole = len(rest)
-        nothing = memoryview(b"")
-        poller = select.poll()
-        while self._unsent:
-            mine = self._reading.acquire(False)
-            try:
-                poller.register(self._in, select.POLLOUT)
-                if mine:
-                    poller.register(self._out, select.POLLIN)
-                ready = poller.poll(None if mine else 20)
-                if mine and any(descriptor == self._out for descriptor, _ in ready):
-                    self._read_some()
-                    if self._gone is not None:
-                        left, self._unsent = len(self._unsent), nothing
-                        return whole - left
-            finally:
-                if mine:
-                    poller.unregister(self._out)
-                    self._turn.end()
-            try:
-                self._unsent = self._unsent[os.write(self._in, self._unsent) :]
-            except BlockingIOError:
-                continue
-            except OSError:
-                left, self._unsent = len(self._unsent), nothing
-                return whole - left
-        self._unsent = nothing  # lets go of the frame
-        return whole
+    def _send(self, message: bytes, deadline: Optional[float] = None) -> None:
+        if self._writer.send(message, deadline) < len(message):
+            raise NotSent
 
     # Waiting
 
-    def wait(self, call: Call[Any], timeout: Optional[float]) -> bool:
-        """Waits until `call` is answered; False when `timeout` seconds pass first."""
-        deadline = None if timeout is None else time.monotonic() + timeout
+    def wait(self, call: Call[Any], deadline: Optional[float]) -> bool:
+        """Waits until `call` is answered; False when the deadline passes first."""
         while not call._finished or call._reports:
             if call._reports:
                 call.deliver_reports()  # nothing is locked here: it may use the client
-                continue
-            if not self._reading.acquire(False):
-                woken = self._turn.await_news_of(call, deadline)
-                if woken is Woken.LATE:
-                    return False
-                if woken is Woken.BY_NEWS:
-                    continue
-            try:
-                while not call._finished and not call._reports:
-                    if deadline is not None and not self._readable(deadline):
-                        return False
-                    self._read_some()
-                    if self._gone is not None and not call._finished:
-                        call._finish(None, self.why_gone())
-            finally:
-                self._turn.end()
+            elif self._receiver.is_over:
+                call._finish(None, self.why_gone())
+            elif not self._reader.await_news(call, deadline):
+                return False
         return True
 
     def next_event(self, timeout: Optional[float]) -> Any:
@@ -312,7 +247,7 @@ class Transport:
 
         Raises ServerGone when there will be none.
         """
-        return self._next(self._events, timeout)
+        return self._next(self._receiver.events, timeout)
 
     def _next(self, inbox: Inbox, timeout: Optional[float]) -> Any:
         deadline = None if timeout is None else time.monotonic() + timeout
@@ -320,28 +255,17 @@ class Transport:
             event = inbox.take()
             if event is not None:
                 return event
-            if inbox._finished or self._closing and inbox is not self._settled:
+            if inbox._finished or self._receiver.closing and inbox is not self._receiver.settled:
                 raise self.why_gone()
-            if not self._reading.acquire(False):
-                woken = self._turn.await_news_of(inbox, deadline)
-                if woken is Woken.LATE:
-                    return None
-                if woken is Woken.BY_NEWS:
-                    continue
-            try:
-                while not inbox._reports and not inbox._finished:
-                    if deadline is not None and not self._readable(deadline):
-                        return None
-                    self._read_some()
-            finally:
-                self._turn.end()
+            if not self._reader.await_news(inbox, deadline):
+                return None
 
     def take_events(self, other: "Transport") -> None:
         """Takes over the notifications that nobody has taken from another connection."""
-        event = other._events.take()
+        event = other._receiver.events.take()
         while event is not None:
-            self._events._report(event)
-            event = other._events.take()
+            self._receiver.events._report(event)
+            event = other._receiver.events.take()
 
     def _settle_futures(self) -> None:
         while True:
@@ -350,7 +274,7 @@ class Transport:
                     self._settler = None
                     return
             try:
-                future = self._next(self._settled, None)
+                future = self._next(self._receiver.settled, None)
             except ServerGone:
                 with self._submitting:
                     self._settler = None
@@ -361,17 +285,17 @@ class Transport:
 
     def settled(self, future: PendingCall[Any]) -> None:
         """Told by a call that has a future when it has an answer or a report."""
-        self._settled._report(future)
+        self._receiver.settled._report(future)
 
     def answer_with(self, delegates: Delegates, one_at_a_time: threading.Lock) -> None:
         """Answers the server's questions from now on, one at a time, on a thread of their own.
 
         That thread reads the pipe when no other does: a question never waits for a call.
         """
-        self._questions = Inbox()
+        self._receiver.questions = questions = Inbox()
         thread = threading.Thread(
             target=self._answer_questions,
-            args=(self._questions, delegates, one_at_a_time),
+            args=(questions, delegates, one_at_a_time),
             name="halcyon delegates",
             daemon=True,
         )
@@ -396,190 +320,79 @@ class Transport:
                     frame = result_frame(identifier, answer)
             except Exception as error:
                 frame = failure_frame(identifier, method, error)
-            if self._gone is None and not self._closing:
-                self._send(frame)
+            if self._receiver.is_open:
+                self._writer.send(frame)
 
     @property
     def closing(self) -> bool:
         """True when this side has ended the connection."""
-        return self._closing
+        return self._receiver.closing
 
     def read_what_is_there(self) -> None:
         """Takes the answers that have arrived, unless another thread is already at it."""
-        while self._gone is None and self._reading.acquire(False):
-            try:
-                if not self._poller.poll(0):
-                    return
-                self._read_some()
-            finally:
-                self._turn.end()
+        self._reader.read_until(0.0)
 
-    # Reading; whoever calls these holds `_reading`
-
-    def _readable(self, deadline: float) -> bool:
-        if self._gone is not None:
-            return True
-        left = deadline - time.monotonic()
-        return bool(self._poller.poll(max(0.0, left) * 1000))
-
-    def _read_some(self) -> None:
-        if self._gone is None:
-            self._take_chunk(self._read_chunk())
-
-    def _read_chunk(self) -> bytes:
-        try:
-            return os.read(self._out, _CHUNK)
-        except OSError:  # the program ends, and the descriptor was closed beside this thread
-            return b""
-
-    def _take_chunk(self, chunk: bytes) -> None:
-        if not chunk:
-            self._end(None)
-            return
-        for line in self._lines.feed(chunk):
-            try:
-                message = parse(line)
-            except ValueError:
-                self._end("it wrote a line that is not JSON: %r" % line[:80])
-                return
-            self._take(message)
-
-    def _take(self, message: Any) -> None:
-        if not isinstance(message, dict):
-            return
-        if "method" in message:
-            if message["method"] == "$/progress":
-                params = message.get("params") or {}
-                token = params.get("token")
-                followed = self._pending.get(token) if isinstance(token, int) else None
-                if followed is not None:
-                    followed._report(params.get("value"))
-            elif message.get("id") is not None:
-                if self._questions is not None:
-                    self._questions._report(message)
-            elif message["method"] == "$/cancelRequest":
-                if self._questions is not None:
-                    self._questions.withdraw((message.get("params") or {}).get("id"))
-            else:
-                self._events._report(message)
-            return
-        error = message.get("error")
-        identifier = message.get("id")
-        if identifier is None:
-            # The server could not tell which request it refuses, and no other answer will come
-            # for it: rather than let one call wait for ever, all that are open fail.
-            self._fail_all(lambda: error_from_wire(error or {}))
-            return
-        call = self._pending.pop(identifier, None) if isinstance(identifier, int) else None
-        if call is None:
-            return  # the late answer of a call that was given up
-        if error is None:
-            call._finish(message.get("result"), None)
-        else:
-            call._finish(None, error_from_wire(error))
-
-    def _end(self, complaint: Optional[str]) -> None:
-        if complaint is not None:
-            self._process.kill()
-        ending = self._process.ending()
-        told = "This client is closed; make a new one." if self._closing else ending.told(complaint)
-        gone = ServerGone(told, ending.data(retryable=not self._closing))
-        self._gone = gone
-        self._fail_all(lambda: ServerGone(gone.message, gone.data))
-        self._events._end()
-        self._settled._end()
-        if self._questions is not None:
-            self._questions._end()
-
-    def _fail_all(self, error: Callable[[], BaseException]) -> None:
-        while self._pending:
-            try:
-                call = self._pending.popitem()[1]
-            except KeyError:
-                return
-            call._finish(None, error())
+    # Reading; whoever calls these has the reader's turn
 
     @property
     def gone(self) -> bool:
         """True when the server is known to have ended."""
-        return self._gone is not None
+        return self._receiver.is_over
+
+    def why_gone(self) -> ServerGone:
+        """The error of a call that comes after the end."""
+        return self._receiver.why_gone()
 
     @property
     def pid(self) -> int:
         """The server's process id."""
         return self._process.pid
 
-    def why_gone(self) -> ServerGone:
-        """The error of a call that comes after the end."""
-        if self._gone is not None:
-            return ServerGone(self._gone.message, self._gone.data)
-        return ServerGone("This client is closed; make a new one.")
-
     # Ending
 
     def retire(self) -> None:
         """Reads what a server that has ended still wrote, and lets go of it."""
-        self._read_to_end(time.monotonic() + 1.0)
-        if self._gone is None:
+        self._read_until(time.monotonic() + 1.0)
+        if not self._receiver.is_over:
             self._process.kill()
-            self._read_to_end(time.monotonic() + 2.0)
+            self._read_until(time.monotonic() + 2.0)
         self._let_go()
 
     def close(self, grace: float) -> None:
         """Closes the server's input and waits for its end, `grace` seconds before using force."""
         with self._stopping:
-            if self._closing:
+            if self._receiver.closing:
                 return
-            self._closing = True
+            self._receiver.closing = True
             deadline = time.monotonic() + grace
             try:
-                # A thread that is stuck in a write keeps the lock; the end of the server frees it.
-                if self._writing.acquire(timeout=max(0.0, grace)):
-                    try:
-                        self._close_input()
-                    finally:
-                        self._writing.release()
-                    self._read_to_end(deadline)
+                # A thread that is stuck in a write keeps the pipe; the end of the server frees it.
+                if self._writer.close(seconds_until(deadline)):
+                    self._read_until(deadline)
             finally:
                 self._force()
 
+    def close_input(self) -> None:
+        """Lets the server end when it has answered what is open; whoever reads meets its end."""
+        self._writer.close(0.0)
+
     def _force(self) -> None:
         for step in (self._process.terminate, self._process.kill):
-            if self._gone is None and self._process.wait(0) is None:
+            if not self._receiver.is_over and self._process.wait(0) is None:
                 step()
-                self._read_to_end(time.monotonic() + 2.0)
+                self._read_until(time.monotonic() + 2.0)
         self._let_go()
 
+    def _read_until(self, deadline: float) -> None:
+        self._reader.read_until(deadline, turn=seconds_until(deadline))
+
     def _let_go(self) -> None:
-        with self._writing:
-            self._close_input()
-        if self._reading.acquire(timeout=2.0):
-            try:
-                if self._gone is None:
-                    self._end(None)
-                self._process.stdout.close()
-            finally:
-                self._turn.end()
-
-    def _close_input(self) -> None:
-        self._in = -1  # whoever is about to write finds nothing, not a stranger's descriptor
-        self._process.stdin.close()
-
-    def _read_to_end(self, deadline: float) -> None:
-        while self._gone is None:
-            if not self._reading.acquire(timeout=max(0.0, deadline - time.monotonic())):
-                return  # another thread reads, and meets the end itself
-            try:
-                while self._gone is None:
-                    if not self._readable(deadline):
-                        return
-                    self._read_some()
-            finally:
-                self._turn.end()
+        self._writer.close(-1.0)
+        self._reader.close()
 
     def _leave_to_parent(self) -> None:
         self._make_locks()
+        self._reader.renew_locks()
+        self._writer.renew_locks()
+        self._receiver.leave_to_parent()
         self._settler = None
-        self._closing = True
-        self._gone = ServerGone(FORKED)
-        self._pending.clear()

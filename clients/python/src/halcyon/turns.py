@@ -2,70 +2,58 @@
 
 from __future__ import annotations
 
-import enum
 import threading
-import time
 from typing import Any, Dict, Optional
 
 from .calls import Awaited
+from .locks import seconds_until, wake
 
-
-class Woken(enum.Enum):
-    """Why a thread that slept beside the reader goes on."""
-
-    BY_NEWS = 1
-    TO_READ = 2
-    LATE = 3
+_LONGEST_SLEEP = 1.0  # seconds; the longest that a wake-up that Ctrl-C swallowed is missed
 
 
 class ReadingTurn:
     """One lock that the reading thread holds, and the threads that sleep until it is theirs.
 
-    Whoever ends its turn wakes one sleeper, and so does a sleeper that leaves without having
-    taken the turn: as long as anybody waits, somebody reads.
+    Whoever gives the lock back wakes one sleeper, and so does a sleeper that leaves without
+    having read: as long as anybody waits, somebody reads. Sleepers look again by themselves after
+    a second, for Ctrl-C may come before a wake-up.
     """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
+        self._sleepers: Dict[Any, None] = {}
         self._state = threading.Lock()
-        self._sleepers: Dict[threading.Event, None] = {}
 
-    def end(self) -> None:
-        """Gives the turn, which the caller holds, to another."""
-        self.lock.release()
-        if self._sleepers:
-            self._wake_one()
-
-    def await_news_of(self, call: Awaited, deadline: Optional[float]) -> Woken:
-        """Sleeps until there is news of `call` or it is this thread's turn to read."""
-        waker = threading.Event()
-        with self._state:
-            self._sleepers[waker] = None
-            if call._wakers is None:
-                call._wakers = []
-            call._wakers.append(waker)
-        woken = Woken.BY_NEWS
+    def sleep(self, call: Awaited, deadline: Optional[float]) -> bool:
+        """Sleeps until there may be news of `call` or nobody reads; False when it is too late."""
+        waker = threading.Lock()
+        waker.acquire()
+        is_to_read = False
         try:
-            # Looked at after the waker is known: what happens from here on sets it.
-            while not (call._finished or call._reports):
-                if self.lock.acquire(False):
-                    woken = Woken.TO_READ
-                    break
-                if not waker.wait(None if deadline is None else deadline - time.monotonic()):
-                    woken = Woken.LATE
-                    break
-                waker.clear()
+            with self._state:
+                self._sleepers[waker] = None
+                if call._wakers is None:
+                    call._wakers = []
+                call._wakers.append(waker)
+            # Looked at after the waker is known: what happens from here on opens it.
+            if self.lock.locked() and not (call._finished or call._reports):
+                left = seconds_until(deadline)
+                if left == 0:
+                    return False
+                waker.acquire(True, _LONGEST_SLEEP if left < 0 else min(left, _LONGEST_SLEEP))
+            is_to_read = not (call._finished or call._reports)
+            return True
         finally:
             with self._state:
                 self._sleepers.pop(waker, None)
-                call._wakers.remove(waker)
-            if woken is not Woken.TO_READ and self._sleepers:
-                self._wake_one()  # the wake-up may have been this thread's turn to read
-        return woken
+                if call._wakers and waker in call._wakers:
+                    call._wakers.remove(waker)
+            if not is_to_read and not self.lock.locked():
+                self.pass_on()  # what woke this thread may have been its turn to read
 
-    def _wake_one(self) -> None:
-        if not self.lock.locked():
+    def pass_on(self) -> None:
+        """Wakes the thread that sleeps longest; called when the lock was given back."""
+        if self._sleepers:
             with self._state:
                 for waker in self._sleepers:
-                    waker.set()
-                    return
+                    return wake(waker)

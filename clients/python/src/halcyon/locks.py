@@ -1,0 +1,33 @@
+"""Locks that Ctrl-C does not leave taken, and threads that sleep until they are woken."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any, List, Optional
+
+
+def seconds_until(deadline: Optional[float]) -> float:
+    """The time that is left, as the seconds that a lock is waited for; -1 when there is no deadline."""
+    if deadline is None:
+        return -1.0
+    return min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX)
+
+
+def take(lock: Any, mine: List[bool], seconds: float = 0.0) -> bool:
+    """Takes a lock unless `seconds` pass first; a negative number waits for ever.
+
+    `mine`, an empty list, becomes [True] in the same step as the lock is taken, within one call
+    into C: Ctrl-C, which may come between any two steps of Python, cannot come between these. So
+    a `finally` that begins with `if mine == [True]: lock.release()` always gives the lock back.
+    """
+    mine.extend(map(lock.acquire, (True,), (seconds,)))
+    return mine == [True]
+
+
+def wake(waker: Any) -> None:
+    """Opens a lock that a sleeping thread waits for."""
+    try:
+        waker.release()
+    except RuntimeError:  # it was open already
+        pass

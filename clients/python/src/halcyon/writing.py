@@ -1,0 +1,149 @@
+"""The pipe to a server, which many threads write to."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from collections import deque
+from typing import IO, Callable, Deque, List, Optional
+
+from .locks import seconds_until, take
+
+
+class Frame:
+    """One message, and how much of it the server has been given."""
+
+    __slots__ = ("is_broken", "_bytes", "_counts")
+
+    def __init__(self, message: bytes) -> None:
+        self.is_broken = False
+        """True when the server ended before it was given all of it."""
+        self._bytes = memoryview(message)
+        self._counts: List[int] = []
+
+    @property
+    def written(self) -> int:
+        """The number of bytes that were written."""
+        return sum(self._counts)
+
+    @property
+    def is_over(self) -> bool:
+        """True when nothing is left to be written, or nobody to read it."""
+        return self.is_broken or self.written == len(self._bytes)
+
+    def write(self, descriptor: int) -> None:
+        """Writes some of what is left. Raises OSError."""
+        # The number is noted within one call into C: Ctrl-C cannot come between the two.
+        self._counts.extend(map(os.write, (descriptor,), (self._bytes[self.written :],)))
+
+
+class Writer:
+    """Writes whole messages, in the order in which they come.
+
+    One that Ctrl-C or a deadline interrupted is completed before the next. `make_room` waits
+    until a full pipe may take more; False when the deadline passes first.
+    """
+
+    def __init__(self, pipe: IO[bytes], make_room: Callable[[int, Optional[float]], bool]) -> None:
+        self._pipe = pipe
+        self._make_room = make_room
+        self.descriptor = pipe.fileno()
+        """That of the pipe; -1 when it is closed."""
+        # Our end only: the server's standard input keeps blocking as it likes.
+        os.set_blocking(self.descriptor, False)
+        self._frames: Deque[Frame] = deque()
+        self.renew_locks()
+
+    def renew_locks(self) -> None:
+        """Makes the locks anew: in a forked child no thread gives the old ones back."""
+        self._lock = threading.Lock()
+
+    def send(self, message: bytes, deadline: Optional[float] = None) -> int:
+        """Writes a message; what is not written when the deadline passes is written before the next.
+
+        The number of its bytes; when the server no longer reads, of those that it was given.
+        """
+        if self.send_at_once(message):
+            return len(message)
+        frame = Frame(message)
+        self._frames.append(frame)
+        mine: List[bool] = []
+        try:
+            if take(self._lock, mine, seconds_until(deadline)):
+                while not self._write() and not frame.is_over:
+                    if not self._make_room(self.descriptor, deadline):
+                        break
+        finally:
+            if mine == [True]:
+                self._lock.release()
+        self._write_on()
+        return frame.written if frame.is_broken else len(message)
+
+    def send_at_once(self, message: bytes) -> bool:
+        """Writes a small message if nothing is in its way; a pipe takes it whole or not at all."""
+        if len(message) > select.PIPE_BUF:
+            return False
+        mine: List[bool] = []
+        try:
+            mine.extend(map(self._lock.acquire, (False,)))  # as `take` does
+            if mine != [True] or self._frames:
+                return False
+            return os.write(self.descriptor, message) == len(message)
+        except OSError:
+            return False
+        finally:
+            if mine == [True]:
+                self._lock.release()
+                if self._frames:
+                    self._write_on()
+
+    def add(self, message: bytes) -> None:
+        """Writes a message if the pipe takes it now, else before the next one. Never waits."""
+        self._frames.append(Frame(message))
+        self._write_on()
+
+    def close(self, seconds: float) -> bool:
+        """Closes the pipe; False when another thread still writes after that time, -1 for ever."""
+        mine: List[bool] = []
+        try:
+            if take(self._lock, mine, seconds):
+                self.descriptor = -1  # whoever is about to write finds nothing, not a stranger's
+                self._pipe.close()
+        finally:
+            if mine == [True]:
+                self._lock.release()
+        return mine == [True]
+
+    def _write_on(self) -> None:
+        """Writes what is left, as far as it goes without waiting.
+
+        Whoever finds another thread writing leaves it to that thread, which looks once more when
+        it has given the lock back.
+        """
+        while self._frames:
+            mine: List[bool] = []
+            try:
+                if not take(self._lock, mine) or not self._write():
+                    return
+            finally:
+                if mine == [True]:
+                    self._lock.release()
+
+    def _write(self) -> bool:
+        """Writes as much as the pipe takes now; False when something is left."""
+        while self._frames:
+            frame = self._frames[0]
+            if frame.is_over:
+                self._frames.popleft()
+                continue
+            try:
+                frame.write(self.descriptor)
+            except BlockingIOError:
+                return False
+            except OSError:
+                # The server ended, but its last answers may still be in the pipe: whoever waits
+                # reads them, meets the end and learns how it came about.
+                for broken in tuple(self._frames):
+                    broken.is_broken = True
+        return True
