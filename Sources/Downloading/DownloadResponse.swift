@@ -45,6 +45,8 @@ package struct Download: Sendable {
     package var addedFields: Set<String> = []
     /// Credentials from other sources than the request; see `Logins` of the engine.
     package var login: String?
+    /// What the configuration added when ``login`` has credentials from there.
+    package var configuration: ConfiguredCredentials?
 
     package init(response: DownloadResponse, body: DownloadedBody) { (self.response, self.body) = (response, body) }
 }

@@ -205,6 +205,9 @@ public final class ImageDownloader: Sendable {
         return marks.isEmpty ? nil : marks.joined(separator: "\n")
     }
 
+    /// What the configuration adds to requests now; `nil` when it adds no credentials.
+    package var configuredCredentials: ConfiguredCredentials? { ConfiguredCredentials(transport.settings, rules) }
+
     /// `true` unless the policy refuses a URL as far as that is known without the network: by its scheme, its host, or the address
     /// that is its host.
     package func mayReach(_ url: String) -> Bool {

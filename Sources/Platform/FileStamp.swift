@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Tells one state of a file from another without reading it.
-package struct FileStamp: Equatable, Sendable {
+package struct FileStamp: Hashable, Sendable {
     package let inode: UInt64
     package let size: Int
     /// The time of the last change of content, in nanoseconds since 1970.

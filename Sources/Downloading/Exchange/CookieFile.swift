@@ -19,8 +19,13 @@ final class CookieFile: Sendable {
     init(path: String) { self.path = path }
 
     /// The value of the `Cookie` field for a request at `now`, in seconds since 1970. `nil`: no cookie applies.
-    func value(for url: WebURL, now: Int) -> String? {
-        let cookies = state.withLock { state -> [Cookie] in
+    func value(for url: WebURL, now: Int) -> String? { Cookie.value(of: cookies, for: url, now: now) }
+
+    /// The number of cookies that have not expired at `now`, in seconds since 1970.
+    func count(at now: Int) -> Int { cookies.count { !$0.hasExpired(at: now) } }
+
+    private var cookies: [Cookie] {
+        state.withLock { state -> [Cookie] in
             do throws(SystemError) {
                 // The path may be a symbolic link.
                 let file = try Descriptor(reading: path, followsLinks: true)
@@ -34,7 +39,6 @@ final class CookieFile: Sendable {
             }
             return state.cookies
         }
-        return Cookie.value(of: cookies, for: url, now: now)
     }
 }
 
@@ -48,6 +52,8 @@ struct Cookie: Sendable, Equatable {
     let isSecure: Bool
     /// The expiry in seconds since 1970. `nil`: it does not expire.
     let expiry: Int?
+
+    func hasExpired(at now: Int) -> Bool { expiry ?? .max <= now }
 
     /// Parses the cookies of a file. Malformed lines are left out.
     ///
@@ -98,7 +104,7 @@ struct Cookie: Sendable, Equatable {
     private func isFor(_ host: String, _ path: String, isSecure isSecureRequest: Bool, now: Int) -> Bool {
         // Only names have subdomains.
         let isBelow = includesSubdomains && host.hasSuffix("." + domain) && IPAddress(host) == nil
-        guard !isSecure || isSecureRequest, expiry ?? .max > now, HostPattern.bare(host) == domain || isBelow,
+        guard !isSecure || isSecureRequest, !hasExpired(at: now), HostPattern.bare(host) == domain || isBelow,
             path.utf8.starts(with: self.path.utf8)
         else { return false }
         let rest = path.utf8.dropFirst(self.path.utf8.count)

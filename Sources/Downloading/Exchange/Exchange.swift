@@ -36,6 +36,8 @@ struct Exchange: Sendable {
     private var hasLoadedPart = false
     /// Marks of credentials from other sources than the request.
     private var logins: [String] = []
+    /// What the configuration added when some of them are from there.
+    private var configuration: ConfiguredCredentials?
     /// The nanoseconds between the last request and its response.
     private var delay = 0
     private var route: [RedirectConstraints.Redirect] = []
@@ -138,8 +140,13 @@ struct Exchange: Sendable {
             part = transport.spool.resume?.part(of: request.resumeIdentity)
         }
         hasLoadedPart = true
+        // Before the files are read: one that changes meanwhile makes it a different configuration afterwards.
+        let credentials = ConfiguredCredentials(transport.settings, rules)
         let sent = transport.settings.configured(outgoing, by: rules)
-        for mark in transport.settings.configuredLogins(of: outgoing, configured: sent) { addLogin(mark) }
+        for mark in transport.settings.configuredLogins(of: outgoing, configured: sent) {
+            addLogin(mark)
+            configuration = configuration ?? credentials
+        }
         if !route.isEmpty {
             addedFields.formUnion(sent.fields.dropFirst(outgoing.fields.count).map(\.name.text.asciiLowercased))
         }
@@ -190,6 +197,7 @@ struct Exchange: Sendable {
         var download = download
         (download.route, download.delay, download.addedFields) = (route, delay / 1_000_000_000, addedFields)
         download.login = logins.isEmpty ? nil : logins.joined(separator: "\n")
+        download.configuration = configuration
         return download
     }
 

@@ -19,6 +19,8 @@ extension CacheLookup {
         let isMade = !options.processing.recipe.isEmpty
         let request = OutgoingRequest(url: resource.url, options: options)
         let own = scopes.ownKey(resource.cacheKey, of: request)
+        // An image of a remembered login is answered first.
+        if scopes.keys(resource.cacheKey, for: request).first != own { return .unknown }
         let key = isMade ? options.processing.recipe.cacheKey(own) : own
         let mode = resource.isOnNetwork ? cache.revalidation(options) : .never
         if isMade ? mode != .never : mode == .always { return .unknown }

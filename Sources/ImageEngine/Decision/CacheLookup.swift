@@ -81,6 +81,10 @@ final class CacheLookup: Sendable {
         _ storedCandidate: StoredCandidate?, mayWait: Bool
     ) -> Bool {
         let mode = request.options.lookup.revalidate ?? .never
+        if let old = storedCandidate, !old.isForeign, old.hit.record.key.partition != hit.record.key.partition {
+            // Both may answer the request. This one was passed over when it was decided what to do.
+            return false
+        }
         // A request that revalidates on every use needs an image newer than the one it started with.
         if mode == .always, let old = storedCandidate?.hit.record, !hit.record.isNews(since: old) { return false }
         let isIntegral = mayWait ? nil : request.options.lookup.integrity.map { $0.allowsAtOnce(hit) ?? false }

@@ -4,7 +4,8 @@ internal import Synchronization
 /// The credentials that downloads used beyond those of their requests: from challenge responses, redirects or a netrc
 /// file. An equal request may be answered with the images of such downloads.
 ///
-/// They last as long as the process; after that, their images are loaded again.
+/// They last as long as the process, those from the configuration as long as that; after that, their images are loaded
+/// again.
 final class Logins: Sendable {
     /// The properties shared by requests that would use the same credentials.
     struct Request: Hashable, Sendable {
@@ -12,6 +13,8 @@ final class Logins: Sendable {
         let origin: String
         let credentials: String?
         let delegates: DownloadDelegates?
+        /// The configuration that added some of the credentials; `nil`: none are from there.
+        var configuration: ConfiguredCredentials?
     }
 
     /// The largest number of requests; one more clears all.

@@ -145,7 +145,10 @@ final class RequestScopes: Sendable {
     private func logins(of url: String, _ options: ImageOptions) -> [String] {
         let configured = configuredLogin(of: OutgoingRequest(url: url, options: options)).map { [$0] } ?? []
         guard !knownLogins.isEmpty, let web = try? WebURL(url) else { return configured }
-        return knownLogins.all(of: loginRequest(url, web, options)) + configured
+        var request = loginRequest(url, web, options)
+        let known = knownLogins.all(of: request)
+        request.configuration = downloader.configuredCredentials
+        return known + (request.configuration == nil ? [] : knownLogins.all(of: request)) + configured
     }
 
     private func loginRequest(_ url: String, _ web: WebURL, _ options: ImageOptions) -> Logins.Request {
@@ -158,6 +161,8 @@ final class RequestScopes: Sendable {
     /// Remembers the credentials that a download used beyond its request's.
     func noteLogin(of download: Download, for request: DownloadRequest, _ options: ImageOptions) {
         guard let login = download.login else { return }
-        knownLogins.note(login, of: loginRequest(request.url, request.webURL, options))
+        var loginRequest = loginRequest(request.url, request.webURL, options)
+        loginRequest.configuration = download.configuration
+        knownLogins.note(login, of: loginRequest)
     }
 }

@@ -7,15 +7,19 @@ final class StoredCandidate: Sendable {
     let hit: ImageCache.Hit
     /// The validators that make the request conditional; `nil` for an unconditional load.
     let validators: Validators?
+    /// `true` when it may not answer before its server permits it.
+    let isForeign: Bool
     /// The key of the made image, when the candidate is a made image instead of the original.
     let variant: VariantKey?
 
-    init(hit: ImageCache.Hit, validators: Validators? = nil, variant: VariantKey? = nil) {
-        (self.hit, self.validators, self.variant) = (hit, validators, variant)
+    init(
+        hit: ImageCache.Hit, validators: Validators? = nil, isForeign: Bool = false, variant: VariantKey? = nil
+    ) {
+        (self.hit, self.validators, self.isForeign, self.variant) = (hit, validators, isForeign, variant)
     }
 
     /// The candidate for another source, for which the validators mean nothing.
-    var unasked: StoredCandidate { StoredCandidate(hit: hit) }
+    var unasked: StoredCandidate { StoredCandidate(hit: hit, isForeign: isForeign) }
 }
 
 /// The response of a server to the request of a ``FetchPlan``.

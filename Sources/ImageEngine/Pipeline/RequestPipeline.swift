@@ -96,7 +96,8 @@ struct RequestPipeline: Sendable {
             let candidate = StoredCandidate(
                 hit: hit,
                 validators: found.candidate.validators(
-                    for: engine.scopes.scope(of: outgoing.url, outgoing.options), isForeign: found.entry.isForeign))
+                    for: engine.scopes.scope(of: outgoing.url, outgoing.options), isForeign: found.entry.isForeign),
+                isForeign: found.entry.isForeign)
             switch decision.action {
             case .answer(let isStale):
                 engine.counts.count(hit.cacheType)
