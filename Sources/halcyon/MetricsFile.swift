@@ -30,9 +30,27 @@ final class MetricsFile: Sendable {
         }
     }
 
-    /// Writes a draft and renames it, so that no reader finds half of it. What cannot be written is logged once.
+    /// Writes the file. What cannot be written is logged once.
     func write() {
-        let draft = "\(path).\(getpid()).part"
+        guard let reason = replace() else { return }
+        if hasFailed.exchange(true, ordering: .relaxed) { return }
+        Logger(label: "halcyon").warning("\(path) cannot be written: \(reason)")
+    }
+
+    /// Writes a draft and renames it, so that no reader finds half of it. A link goes on leading to the file.
+    ///
+    /// - Returns: The reason for which it cannot be written.
+    private func replace() -> String? {
+        var (target, status) = (path, stat())
+        if lstat(path, &status) == 0 {
+            guard let resolved = realpath(path, nil) else { return Self.reason }
+            defer { free(resolved) }
+            target = String(cString: resolved)
+            // A device or a pipe with this name is for others, and would be lost.
+            guard stat(target, &status) == 0 else { return Self.reason }
+            guard status.st_mode & S_IFMT == S_IFREG else { return "it is not a regular file" }
+        }
+        let draft = "\(target).\(getpid()).part"
         let bytes = Array(server.metrics.utf8)
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o644)
         var isWritten = descriptor >= 0
@@ -42,10 +60,11 @@ final class MetricsFile: Sendable {
             }
             close(descriptor)
         }
-        if isWritten, rename(draft, path) == 0 { return }
-        let reason = String(cString: strerror(errno))
+        if isWritten, rename(draft, target) == 0 { return nil }
+        let reason = Self.reason
         unlink(draft)
-        if hasFailed.exchange(true, ordering: .relaxed) { return }
-        Logger(label: "halcyon").warning("\(path) cannot be written: \(reason)")
+        return reason
     }
+
+    private static var reason: String { String(cString: strerror(errno)) }
 }

@@ -1,6 +1,4 @@
-internal import ArgumentParser
 internal import CLinux
-internal import Terminal
 
 /// The words on the command line of this process.
 ///
@@ -19,9 +17,7 @@ enum ProgramArguments {
             var words: [String] = []
             while let bytes = hl_argument(Int32(words.count) + 1) {
                 guard let word = String(validatingCString: bytes) else {
-                    throw ValidationError(
-                        "\(String(cString: bytes).forTerminal) is not UTF-8 text, as arguments and names of files have to be here."
-                    )
+                    throw notText("An argument", String(cString: bytes))
                 }
                 words.append(word)
             }

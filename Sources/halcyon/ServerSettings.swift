@@ -25,7 +25,7 @@ struct ServerSettings {
         for setting in ServerSetting.accepted {
             if let text = given[setting.name] {
                 try set(setting, text, .flag) { ValidationError("--\(setting.flag) \($0).") }
-            } else if let text = environmentVariable(setting.variable) {
+            } else if let text = try environmentVariable(setting.variable) {
                 try set(setting, text, .environment) { ValidationError("\(setting.variable) \($0).") }
             }
         }
@@ -34,7 +34,7 @@ struct ServerSettings {
             try add(bytes, path)
         }
         configuration.engine.codec.executable = SettingPlaces.codecBeside
-        configuration.engine.remote.environment = AWSEnvironment(environmentVariable)
+        configuration.engine.remote.environment = AWSEnvironment { try? environmentVariable($0) }
         configuration = sources.configuration(configuration)
         if configuration.cacheDir == nil { configuration.cacheDir = try SettingPlaces.defaultCacheDir }
     }

@@ -1,5 +1,7 @@
+internal import ArgumentParser
 internal import Glibc
 internal import ImageEngine
+internal import Terminal
 
 /// The places that settings come from, and the files and folders that count when no setting names others.
 enum SettingPlaces {
@@ -10,7 +12,7 @@ enum SettingPlaces {
     ///
     /// - Parameter name: Its path; `nil` for the default one, which need not be there.
     static func configurationFile(_ name: String?) throws -> (path: String, bytes: [UInt8])? {
-        guard let path = name.map(absolutePath) ?? defaultConfigurationFile else { return nil }
+        guard let path = try name.map(absolutePath) ?? defaultConfigurationFile else { return nil }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             let code = errno
@@ -43,18 +45,20 @@ enum SettingPlaces {
     }
 
     private static var defaultConfigurationFile: String? {
-        if let base = environmentVariable("XDG_CONFIG_HOME"), base.hasPrefix("/") {
-            return base + "/halcyon/config.json"
+        get throws {
+            if let base = try environmentVariable("XDG_CONFIG_HOME"), base.hasPrefix("/") {
+                return base + "/halcyon/config.json"
+            }
+            guard let home = try environmentVariable("HOME"), home.hasPrefix("/") else { return nil }
+            return home + "/.config/halcyon/config.json"
         }
-        guard let home = environmentVariable("HOME"), home.hasPrefix("/") else { return nil }
-        return home + "/.config/halcyon/config.json"
     }
 
     /// The folder of all caches when no setting names one.
     static var defaultCacheDir: String {
         get throws {
-            if let base = environmentVariable("XDG_CACHE_HOME"), base.hasPrefix("/") { return base + "/halcyon" }
-            guard let home = environmentVariable("HOME"), home.hasPrefix("/") else {
+            if let base = try environmentVariable("XDG_CACHE_HOME"), base.hasPrefix("/") { return base + "/halcyon" }
+            guard let home = try environmentVariable("HOME"), home.hasPrefix("/") else {
                 throw StartFailure(
                     description: "There is no home folder to keep the cache in: name a folder with --cache-dir.")
             }
@@ -74,7 +78,16 @@ enum SettingPlaces {
 }
 
 /// The value of a variable of the environment; `nil` when it is empty.
-func environmentVariable(_ name: String) -> String? {
-    guard let text = getenv(name), text.pointee != 0 else { return nil }
-    return String(cString: text)
+///
+/// - Throws: `ValidationError` for one that is not UTF-8, which would name another file.
+func environmentVariable(_ name: String) throws -> String? {
+    guard let bytes = getenv(name), bytes.pointee != 0 else { return nil }
+    guard let text = String(validatingCString: bytes) else { throw notText(name, String(cString: bytes)) }
+    return text
+}
+
+/// The error about a value that is not UTF-8.
+func notText(_ name: String, _ value: String) -> ValidationError {
+    ValidationError(
+        "\(name), \(value.forTerminal), is not UTF-8 text, as arguments and names of files have to be here.")
 }

@@ -97,10 +97,12 @@ enum IndexStatement: Int, CaseIterable {
         return switch self {
         case .find: "\(select) FROM entries WHERE id = ?1"
         case .details: "\(select), \(IndexSchema.details) FROM entries WHERE id = ?1"
+        // As bytes: the length of a text ends at a NUL character.
         case .page:
             """
             \(select), \(IndexSchema.details) FROM entries WHERE id > ?1
-                AND (?2 IS NULL OR host = ?2) AND (?3 IS NULL OR substr(key, 1, length(?3)) = ?3)
+                AND (?2 IS NULL OR host = ?2)
+                AND (?3 IS NULL OR substr(CAST(key AS BLOB), 1, length(CAST(?3 AS BLOB))) = CAST(?3 AS BLOB))
                 AND (?4 IS NULL OR format = ?4) AND (?5 IS NULL OR stored_at >= ?5)
                 AND (?6 IS NULL OR stored_at <= ?6) AND (?7 IS NULL OR expires_at IS NULL OR expires_at > ?7)
             ORDER BY id LIMIT ?8

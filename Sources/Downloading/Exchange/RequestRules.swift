@@ -60,9 +60,11 @@ public struct URLRewrite: Sendable, Hashable {
     /// The prefix that replaces it.
     public let to: String
 
-    /// - Returns: `nil` if one of them is not the prefix of an http or https URL.
+    /// - Returns: `nil` if one of them is not the prefix of an http or https URL, or has a user, who would not be sent.
     public init?(from: String, to: String) {
-        guard URLParts.host(of: from) != nil, URLParts.host(of: to) != nil else { return nil }
+        for text in [from, to] {
+            guard URLParts.host(of: text) != nil, (try? WebURL(text))?.credentials == nil else { return nil }
+        }
         (self.from, self.to) = (from, to)
     }
 

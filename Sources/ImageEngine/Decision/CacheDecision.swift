@@ -122,6 +122,9 @@ struct RetrievalPolicy: Sendable, Equatable {
     /// `true` when the image is loaded although the cache cannot be looked into.
     func mayLoad(after error: ImageError) -> Bool { error.leavesStorageUnused && !onlyFromCache && !isOffline }
 
+    /// `true` when cached images play no part.
+    var ignoresCache: Bool { isForced && !isOffline }
+
     /// `true` when the image may be copied from the cache that `originalCache` names instead of being loaded.
     func mayCopyFromOtherCache(_ decision: CacheDecision) -> Bool {
         switch decision.action {
@@ -137,7 +140,7 @@ struct RetrievalPolicy: Sendable, Equatable {
         let decided = CacheDecision.init(action:reason:)
         let load = staysInCache ? CacheDecision.Action.fail : .load
         guard let entry else { return decided(load, .nothingStored) }
-        if isForced, !isOffline { return decided(load, .forced) }
+        if ignoresCache { return decided(load, .forced) }
         if entry.isForeign, entry.mayBePermitted, entry.isIntegral, !entry.isDamaged, !staysInCache {
             return decided(.revalidate, .foreign)
         }

@@ -284,7 +284,7 @@ struct Explainer: Sendable {
             case .notAsked: "the options name none (cacheMemoryOnly and memory)."
             case .memoryOff: "memory alone is to keep it, and memory is off."
             case .noStore where isAsked: "the request forbids that (Cache-Control no-store)."
-            case .noStore: "its server forbade that (Cache-Control no-store)."
+            case .noStore: "what is stored came with Cache-Control no-store."
             case .tooLarge:
                 "the stored one has \(count) bytes, more than \(plan.admission?.setting ?? "bytesLimit") allows."
             default: nil

@@ -29,7 +29,7 @@ struct ImageProber: Sendable {
             caller: caller)
         if let error = loader.refusal(of: resource, options) { throw error }
         let now = engine.now
-        if !request.options.lookup.forceRefresh {
+        if !engine.lookup.policy(resource, request.options).ignoresCache {
             do {
                 if let known = try await probeCached(request) { return { known } }
             } catch let error as ImageError
@@ -140,7 +140,8 @@ struct ImageProber: Sendable {
                     $0.key.lowercased() != "range"
                 }
                 asking.network.request.headers["Range"] = "bytes=0-\(size - 1)"
-                asking.network.limits.validStatusCodes = (asking.network.limits.validStatusCodes ?? Set(200..<400))
+                asking.network.limits.validStatusCodes =
+                    (asking.network.limits.validStatusCodes ?? Set(200..<400).subtracting([304]))
                     .union([206])
             }
             let sent = try DownloadRequest(url: outgoing.url, options: asking.network)
@@ -151,8 +152,8 @@ struct ImageProber: Sendable {
                     caller.report?(progress)
                 }
             } catch let error as ImageError {
-                // Some servers reject a range with such a status, but send the whole image.
-                guard size != nil, let status = error.statusCode, ResumeNote.refusesRanges(status),
+                // Some servers reject a range with such a status, but send the whole image. 304 is no answer to what was asked.
+                guard size != nil, let status = error.statusCode, status == 304 || ResumeNote.refusesRanges(status),
                     !Self.absences.contains(status)
                 else { throw error }
                 takesRanges = false

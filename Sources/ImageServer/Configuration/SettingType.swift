@@ -159,6 +159,9 @@ extension SettingType<String?> {
             guard !isInFile || text.hasPrefix("/") else {
                 throw SettingProblem("must be an absolute path, not \(text.quoted)")
             }
+            guard !text.utf8.contains(0) else {
+                throw SettingProblem("must be a path, which has no NUL character: \(text.quoted)")
+            }
             return text.isEmpty ? nil : absolutePath(text)
         } literal: {
             $0.map(JSONLiteral.string) ?? .null

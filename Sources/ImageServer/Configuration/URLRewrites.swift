@@ -6,7 +6,7 @@ struct URLRewrites: SettingValue {
     let rewrites: [URLRewrite]
 
     static var schema: JSONLiteral {
-        let url: JSONLiteral = ["type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]"]
+        let url: JSONLiteral = ["type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+([/?#]|$)"]
         return [
             "type": "array",
             "items": [
@@ -27,7 +27,11 @@ struct URLRewrites: SettingValue {
                     texts[name] = try String.decode(value)
                 }
                 guard let from = texts["from"], let to = texts["to"], let rewrite = URLRewrite(from: from, to: to)
-                else { throw .expected("from and to, both the beginning of an http or https URL", view) }
+                else {
+                    throw .expected(
+                        "from and to, both the beginning of an http or https URL without a user (hostRules add credentials)",
+                        view)
+                }
                 return rewrite
             })
     }

@@ -31,7 +31,7 @@ extension Method {
     private static let store = Method(
         "store", "Puts an image into the cache.", keyParam,
         Param<Base64Bytes?>("data", "The bytes, as base64. Give this or path.", default: nil),
-        Param<KeyText?>("path", "A file to copy from, absolute or relative to the server's directory.", default: nil),
+        Param<PathText?>("path", "A file to copy from, absolute or relative to the server's directory.", default: nil),
         cacheParam, processorsParam, optionsParam,
         Param<Bool>("overwrite", "Replace an image that is there.", default: true, true),
         Param<Metadata?>("metadata", "Metadata to keep with the image, for inspect and list.", default: nil)

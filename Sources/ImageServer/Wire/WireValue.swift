@@ -144,6 +144,20 @@ struct KeyText: WireValue {
     }
 }
 
+/// The path of a file, absolute or relative.
+struct PathText: WireValue {
+    let text: String
+
+    static var schema: JSONLiteral { KeyText.schema }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> PathText {
+        let text = try KeyText.decode(view).text
+        // The system would read no further.
+        guard !text.utf8.contains(0) else { throw .text("a path, which has no NUL character", view) }
+        return PathText(text: text)
+    }
+}
+
 /// Bytes as base64.
 struct Base64Bytes: WireValue {
     let bytes: [UInt8]

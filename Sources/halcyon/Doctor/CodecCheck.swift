@@ -63,7 +63,7 @@ struct CodecCheck {
     }
 
     private static func temporaryFolder() throws -> String {
-        var path = Array(((environmentVariable("TMPDIR") ?? "/tmp") + "/halcyon-doctor-XXXXXX").utf8CString)
+        var path = Array(((try environmentVariable("TMPDIR") ?? "/tmp") + "/halcyon-doctor-XXXXXX").utf8CString)
         guard mkdtemp(&path) != nil else {
             throw StartFailure(
                 description: "No folder for temporary files can be made (TMPDIR): \(String(cString: strerror(errno))).")

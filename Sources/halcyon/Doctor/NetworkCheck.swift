@@ -13,7 +13,7 @@ struct NetworkCheck {
         if engine.offline {
             report.add("network", "offline", .note, "By the settings, nothing is loaded from the network.")
         }
-        let table = ProxyTable(engine.downloader.proxy, variable: environmentVariable)
+        let table = ProxyTable(engine.downloader.proxy, variable: { try? environmentVariable($0) })
         for scheme in ["http", "https"] {
             // The name is reserved (RFC 2606); nothing is sent to it.
             let proxy = (try? WebURL("\(scheme)://example.com/")).flatMap(table.proxy)

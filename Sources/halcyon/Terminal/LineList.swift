@@ -45,7 +45,10 @@ struct LineList {
             if count == 0 { break }
             bytes += chunk.prefix(count)
         }
-        return String(decoding: bytes, as: UTF8.self)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw StartFailure(description: "\(path) is not UTF-8 text, as names of files have to be here.")
+        }
+        return text
     }
 
     private static func unreadable(_ path: String) -> StartFailure {

@@ -89,7 +89,7 @@ import Testing
         let asked = try last("/a") { $0.network.request.headers = ["Cache-Control": "no-store"] }
         #expect(asked == "No tier keeps it: the request forbids that (Cache-Control no-store).")
         _ = try await engine.image(web.url("/secret"))
-        #expect(try last("/secret") == "No tier keeps it: its server forbade that (Cache-Control no-store).")
+        #expect(try last("/secret") == "No tier keeps it: what is stored came with Cache-Control no-store.")
         _ = try await engine.image(web.url("/a"))
         // Limits from the beginning: lower ones would evict it.
         let count = hollowPNG(width: 7).count

@@ -46,7 +46,8 @@ import Testing
         #expect(known.cacheType != .none && known.probe.frameCount == 1 && server.requests.count == 2)
     }
 
-    @Test(arguments: [400, 403, 405, 406, 412, 416, 500, 501])
+    /// 304 answers a condition, and none was sent.
+    @Test(arguments: [304, 400, 403, 405, 406, 412, 416, 500, 501])
     func serverThatRefusesARangeIsAskedForTheWhole(_ status: Int) async throws {
         let engine = try TestEngine()
         let server = try LocalServer { request in
@@ -201,6 +202,16 @@ import Testing
             try await engine.manager.probe(Resource(url: url), in: engine.cache, options: options)
         }
         #expect(server.requests.isEmpty)
+    }
+
+    @Test func offlineWhatIsStoredIsToldAlsoWhenItIsToBeLoadedAnew() async throws {
+        let engine = try TestEngine()
+        let server = try LocalServer { _ in .reply(200, [:], hollowPNG(width: 7)) }
+        let resource = Resource(url: server.url("/a"))
+        _ = try await engine.image(resource.url)
+        let options = ImageOptions { ($0.lookup.offline, $0.lookup.forceRefresh) = (true, true) }
+        let found = try await engine.manager.probe(resource, in: engine.cache, options: options)
+        #expect(found.probe.width == 7 && found.cacheType != .none && server.requests.count == 1)
     }
 
     /// Of the same request, which one that asks for a range is not.

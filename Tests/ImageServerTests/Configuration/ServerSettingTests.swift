@@ -134,6 +134,13 @@ import Testing
         #expect(sources.configuration(ServerConfiguration()).logFile == folder + "/a/b")
     }
 
+    @Test(arguments: ["logFile", "cacheDir", "metrics", "mirror", "codec", "netrc"])
+    func aPathWithANULCharacterIsRefused(_ name: String) throws {
+        let setting = try #require(ServerSetting.named(name))
+        var sources = SettingSources()
+        #expect(throws: SettingProblem.self) { try setting.set("/a\0b", in: &sources, from: .file) }
+    }
+
     @Test func theReadmeHasTheTableOfSettings() throws {
         let expected = ServerSetting.all.map { setting in
             let value =

@@ -151,6 +151,9 @@ import Testing
         ),
         (#"{"downloader":{"hostRules":[{"hosts":["a"],"clientKey":"k"}]}}"#, "downloader.hostRules.0.clientKey"),
         (#"{"downloader":{"urlRewrites":[{"from":"http://a/"}]}}"#, "downloader.urlRewrites.0"),
+        // They would not be sent, and would be shown.
+        (#"{"downloader":{"urlRewrites":[{"from":"http://a/","to":"http://u:pw@b/"}]}}"#, "downloader.urlRewrites.0"),
+        (#"{"downloader":{"urlRewrites":[{"from":"http://u@a/","to":"http://b/"}]}}"#, "downloader.urlRewrites.0"),
         (#"{"downloader":{"urlRewrites":[{"from":"a","to":"b"}]}}"#, "downloader.urlRewrites.0"),
         (#"{"downloader":{"urlRewrites":[{"fro":"http://a/"}]}}"#, "downloader.urlRewrites.0.fro"),
     ])

@@ -27,6 +27,17 @@ struct ConfigurationTests {
             environment: ["XDG_CONFIG_HOME": scratch.path + "/xdg"].merging(environment) { $1 })
     }
 
+    /// It would name another file.
+    @Test(
+        arguments: [
+            "HALCYON_CACHE_DIR=\"$BAD\" \"$HALCYON\" config", "XDG_CACHE_HOME=\"/$BAD\" \"$HALCYON\" config",
+            "\"$HALCYON\" config --cache-dir \"$BAD\"", "echo \"$BAD\" | \"$HALCYON\" get -",
+        ])
+    func textThatIsNotUTF8IsRefused(_ command: String) throws {
+        let run = try Command.shell("unset HALCYON_CACHE_DIR; BAD=$(printf 'a\\377b'); " + command)
+        #expect([1, 2].contains(run.status) && run.errors.contains("is not UTF-8 text"), "\(run.errors)")
+    }
+
     private func limit(_ server: ServerProcess, _ cache: String = "default") throws -> Int? {
         try server.call(1, "configure", #"{"cache":"\#(cache)"}"#)["result"]?["disk"]?["bytesLimit"]?.integer
     }

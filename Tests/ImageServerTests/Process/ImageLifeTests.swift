@@ -100,6 +100,9 @@ struct ImageLifeTests {
             let path = quoted(Fixtures.folder + "/" + picture.file)
             #expect(try server.call(101, "store", #"{"key":"k","path":\#(path)}"#)["error"]?["code"]?.integer == 10000)
         }
+        let cutOff = quoted(Fixtures.folder + "/png-rgb.png").dropLast() + #"\u0000.jpg""#
+        let refused = try server.call(103, "store", #"{"key":"k","path":\#(cutOff)}"#)["error"]
+        #expect(refused?["code"]?.integer == -32602 && refused?["data"]?["param"]?.string == "path")
         let size = try server.call(102, "calculateSize")["result"]
         #expect(size?["disk"]?["count"]?.integer == 0)
         #expect(size?["memory"]?["count"]?.integer == 0)

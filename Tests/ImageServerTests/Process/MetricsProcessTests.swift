@@ -38,6 +38,22 @@ struct MetricsProcessTests {
         }
     }
 
+    @Test func whatIsNoFileIsLeftAloneAndALinkLeadsToTheFileAsBefore() throws {
+        let scratch = try TemporaryFolder()
+        let (pipe, link) = (scratch.path + "/pipe", scratch.path + "/link")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let refused = try serve("--metrics pipe", in: scratch)
+        #expect(refused.status == 0 && refused.errors.contains("pipe cannot be written: it is not a regular file"))
+        var status = stat()
+        #expect(lstat(pipe, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+        overwrite(scratch.path + "/counters", [])
+        #expect(symlink("counters", link) == 0)
+        #expect(try serve("--metrics link", in: scratch).status == 0)
+        #expect(lstat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+        #expect(stat(link, &status) == 0 && status.st_size > 0)
+        #expect(scratch.files.allSatisfy { !$0.hasSuffix(".part") })
+    }
+
     @Test func aFileThatCannotBeWrittenIsSaidOnceAndStopsNothing() throws {
         let scratch = try TemporaryFolder()
         let served = try serve("--metrics none/counters", in: scratch)
