@@ -1,17 +1,27 @@
 """Finding, starting and ending the server."""
 
 import asyncio
+import gc
 import os
 import select
 import signal
 import subprocess
 import sys
+import threading
 import unittest
 from pathlib import Path
 from unittest import mock
 
 import halcyon
-from halcyon import AsyncClient, BinaryNotFound, Client, InvalidURL, ServerGone, find_binary
+from halcyon import (
+    AsyncClient,
+    BinaryNotFound,
+    CallTimedOut,
+    Client,
+    InvalidURL,
+    ServerGone,
+    find_binary,
+)
 
 from .support import PATIENCE, Case, png
 
@@ -88,6 +98,31 @@ class LifeTests(Case):
                 call.result(PATIENCE)
             self.assertIn("SIGKILL", str(caught.exception))
             self.assertEqual(caught.exception.exit_status, -signal.SIGKILL)
+
+    def test_a_forgotten_client_with_delegates_takes_its_server_along(self) -> None:
+        client = Client(cache_dir=self.cache, delegates={"downloader/modifyRequest": lambda _: {}})
+        pid = client.pid
+        client.ping()
+        answering = [thread for thread in threading.enumerate() if thread.name == "halcyon delegates"]
+        self.assertEqual(len(answering), 1)
+        del client
+        gc.collect()
+        answering[0].join(PATIENCE)  # it meets the end of the server
+        self.assert_gone(pid)
+
+    def test_a_server_that_does_not_read_holds_no_call_up_longer_than_its_time_out(self) -> None:
+        with Client(cache_dir=self.cache) as client:
+            client.ping()
+            os.kill(client.pid, signal.SIGSTOP)
+            try:
+                for _ in range(2):
+                    with self.assertRaises(CallTimedOut):
+                        client.store("a", data=b"a" * 1_000_000, timeout=0.05)
+                    with self.assertRaises(CallTimedOut):
+                        client.is_cached_many(["k" * 500] * 600, timeout=0.05)
+            finally:
+                os.kill(client.pid, signal.SIGCONT)
+            self.assertFalse(client.is_cached("none", timeout=PATIENCE))
 
     def test_a_client_that_is_forgotten_takes_its_server_along(self) -> None:
         client = Client(cache_dir=self.cache)

@@ -214,7 +214,7 @@ class ServerProcess:
 
 
 def _abandon(child: "subprocess.Popen[bytes]", stderr: StandardError, owner: int) -> None:
-    if os.getpid() != owner or child.returncode is not None:
+    if os.getpid() != owner:
         return
     for stream in (child.stdin, child.stdout):
         if stream is not None:
@@ -222,6 +222,8 @@ def _abandon(child: "subprocess.Popen[bytes]", stderr: StandardError, owner: int
                 stream.close()
             except OSError:
                 pass
+    if child.returncode is not None:
+        return
     for end in (None, child.terminate, child.kill):
         if end is not None:
             end()

@@ -1,0 +1,81 @@
+"""Ctrl-C at every point of a call at which Python may raise it; the client is as good as before."""
+
+import os
+import sys
+import unittest
+from types import FrameType
+from typing import Any, Callable, List
+
+import halcyon
+from halcyon import Client
+
+from .support import PATIENCE, Case
+
+_PACKAGE = os.path.dirname(os.path.abspath(halcyon.__file__))
+
+
+class Interrupt:
+    """Raises KeyboardInterrupt at one point of what runs in this package.
+
+    The points are those at which Python looks for signals: the beginning of each function, and
+    the end of each call into C. (It does so where a loop goes back too, which is left out here.)
+    """
+
+    def __init__(self, number: int) -> None:
+        self.left = number
+        """The points that are left to the interrupt; more than 0 at the end if it did not come."""
+
+    def run(self, work: Callable[[], object]) -> None:
+        """Does the work, with the interrupt if it has that many points."""
+        sys.setprofile(self._note)
+        try:
+            work()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.setprofile(None)
+
+    def _note(self, frame: FrameType, event: str, argument: Any) -> None:
+        if event in ("call", "c_return") and frame.f_code.co_filename.startswith(_PACKAGE):
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+
+
+class InterruptTests(Case):
+    def assert_survives(self, work: Callable[[Client], object], least: int = 40) -> None:
+        """Interrupts the work at each of its points; it has more than `least`."""
+        client = Client(cache_dir=self.cache)
+        self.addCleanup(client.close)
+        work(client)
+        number = 0
+        while True:
+            number += 1
+            interrupt = Interrupt(number)
+            interrupt.run(lambda: work(client))
+            self.assertFalse(client.is_cached("none", timeout=PATIENCE), "after point %d" % number)
+            if interrupt.left > 0 and number > least:
+                return
+
+    def test_a_call_may_be_interrupted_anywhere(self) -> None:
+        self.assert_survives(lambda client: client.is_cached("none"))
+
+    def test_a_call_with_a_time_out_may_be_interrupted_anywhere(self) -> None:
+        self.assert_survives(lambda client: client.is_cached("none", timeout=PATIENCE))
+
+    def test_many_calls_may_be_interrupted_anywhere(self) -> None:
+        keys: List[str] = ["none %d" % number for number in range(3)]
+        self.assert_survives(lambda client: client.is_cached_many(keys), 80)
+
+    def test_a_submitted_call_may_be_interrupted_anywhere(self) -> None:
+        self.assert_survives(
+            lambda client: client.submit("isCached", {"key": "none"}).result(PATIENCE), 80
+        )
+
+    def test_a_message_of_many_pieces_may_be_interrupted_anywhere(self) -> None:
+        # Larger than a pipe, both ways: the error shows the key.
+        self.assert_survives(lambda client: client.call("isCached", {"key": "k" * 300_000}), 80)
+
+
+if __name__ == "__main__":
+    unittest.main()
