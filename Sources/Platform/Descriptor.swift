@@ -81,17 +81,9 @@ package struct Descriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Calls `body` with all bytes that are left, in pieces of up to 256 KiB.
+    /// Calls `body` with all bytes that are left; see ``Files/forEachPiece(of:_:_:_:)``.
     package func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        // One byte more than the file has: a read that comes back short shows its end.
-        let size = min(max(stamp?.size ?? 0, 4095), 1 << 18 - 1) + 1
-        try withUnsafeTemporaryAllocation(byteCount: size, alignment: 64) { buffer in
-            while true {
-                let count = try read(into: buffer)
-                if count == 0 { return }
-                try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            }
-        }
+        try Files.forEachPiece(of: number, nil, path, body)
     }
 
     /// Writes all bytes where the last write ended.

@@ -30,6 +30,30 @@ package enum Files {
         }
     }
 
+    /// Calls `body` with the first `count` bytes of an open file, or with all that are left when it is `nil`, in pieces of up
+    /// to 256 KiB.
+    package static func forEachPiece(
+        of descriptor: Int32, _ count: Int?, _ path: String, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        // One byte more than the file has: a read that comes back short shows its end.
+        let size = min(max(count ?? FileStamp(descriptor: descriptor)?.size ?? 0, 4095), 1 << 18 - 1) + 1
+        try withUnsafeTemporaryAllocation(byteCount: size, alignment: 64) { piece in
+            var offset = 0
+            while offset < count ?? .max {
+                let most = min(size, (count ?? .max) - offset)
+                let got =
+                    count == nil
+                    ? Glibc.read(descriptor, piece.baseAddress, most)
+                    : pread(descriptor, piece.baseAddress, most, off_t(offset))
+                if got < 0, errno == EINTR { continue }
+                if got == 0, count == nil { return }
+                guard got > 0 else { throw SystemError(got < 0 ? errno : EIO, "read", path) }
+                try body(UnsafeRawBufferPointer(rebasing: piece[..<got]))
+                offset += got
+            }
+        }
+    }
+
     /// The content of a regular file.
     package static func read(_ path: String, followsLinks: Bool) throws(SystemError) -> [UInt8] {
         let file = try Descriptor(reading: path, followsLinks: followsLinks)

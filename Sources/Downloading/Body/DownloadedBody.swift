@@ -78,20 +78,3 @@ package final class DownloadedBody: Sendable {
     /// disk.
     package var observer: (any ByteObserver)? { digest?.observer }
 }
-
-extension Files {
-    /// Calls `body` with the first `count` bytes of an open file, piece by piece.
-    static func forEachPiece(
-        of descriptor: Int32, _ count: Int, _ path: String, _ body: (UnsafeRawBufferPointer) throws -> Void
-    ) throws {
-        var piece = [UInt8](repeating: 0, count: min(count, 1 << 18))
-        var offset = 0
-        while offset < count {
-            let read = pread(descriptor, &piece, min(piece.count, count - offset), off_t(offset))
-            if read < 0, errno == EINTR { continue }
-            guard read > 0 else { throw SystemError(read < 0 ? errno : EIO, "read", path) }
-            try piece.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<read])) }
-            offset += read
-        }
-    }
-}
