@@ -106,14 +106,17 @@ class Reader:
                 self.turn.pass_on()
 
     def _is_readable(self, deadline: Optional[float]) -> bool:
-        """Waits until there is something to read; False when the deadline passes first."""
-        while True:
+        """Waits until there is something to read; False when the deadline passes first.
+
+        Without a deadline it is the read that waits.
+        """
+        while deadline is not None:
             left = seconds_until(deadline)
-            longest = _LONGEST_POLL if left < 0 else min(left, _LONGEST_POLL)
-            if self._poller.poll(1000 * longest):
+            if self._poller.poll(1000 * min(left, _LONGEST_POLL)):
                 return True
             if left == 0:
                 return False
+        return True
 
     def _read_some(self) -> None:
         if not self._receiver.is_over:
