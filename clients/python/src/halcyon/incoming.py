@@ -61,18 +61,19 @@ class Incoming:
 
     def next_line(self) -> Optional[bytes]:
         """The first line that is not done with; empty at the end of the stream, None when there is none yet."""
-        while not self._cut.lines:
-            if not self._chunks:
+        cut, chunks = self._cut, self._chunks
+        while not cut.lines:
+            if not chunks:
                 return None
-            number, chunk = self._chunks[0]
-            if number <= self._cut.number:
-                self._chunks.popleft()
+            number, chunk = chunks[0]
+            if number <= cut.number:
+                chunks.popleft()
             elif not chunk:
                 return b""
             else:
-                lines, partial = split_lines(self._cut.partial, chunk)
-                self._cut = _Cut(number, deque(lines), partial)
-        return self._cut.lines[0]
+                lines, partial = split_lines(cut.partial, chunk)
+                self._cut = cut = _Cut(number, deque(lines), partial)
+        return cut.lines[0]
 
     def done(self) -> None:
         """Done with the first line."""

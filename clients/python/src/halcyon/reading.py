@@ -39,7 +39,7 @@ class Reader:
         mine: List[bool] = []
         try:
             if take(self.turn.lock, mine):
-                self._receiver.deal(self.incoming)
+                self._deal_with_rest()
                 while not (call._finished or call._reports or self._receiver.is_over):
                     if not self._is_readable(deadline):
                         return False
@@ -59,7 +59,7 @@ class Reader:
         mine: List[bool] = []
         try:
             if take(self.turn.lock, mine, turn):
-                self._receiver.deal(self.incoming)
+                self._deal_with_rest()
                 while not self._receiver.is_over and self._is_readable(deadline):
                     self._read_some()
         finally:
@@ -117,6 +117,11 @@ class Reader:
             if left == 0:
                 return False
         return True
+
+    def _deal_with_rest(self) -> None:
+        """Deals with what Ctrl-C has left of what was read, or of the end."""
+        if self._receiver.is_over or not self.incoming.is_empty:
+            self._receiver.deal(self.incoming)
 
     def _read_some(self) -> None:
         if not self._receiver.is_over:
