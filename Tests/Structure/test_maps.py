@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -68,6 +69,17 @@ class MapTests(unittest.TestCase):
                 steps = self.map.steps(heading)
                 self.assertTrue(0 < len(steps) <= most, f"{len(steps)} functions")
                 self.assertEqual(missing(steps, self.sources), [])
+
+    def test_what_the_map_says_to_be_in_a_file_is_in_it(self) -> None:
+        said = re.findall(r"`([A-Za-z]\w*(?:\.\w+)?)`\s*(?:in|\()\s*`([\w+/]+\.swift)`", self.map.text)
+        self.assertGreater(len(said), 10)
+        wrong = []
+        for name, path in said:
+            file = self.sources.get(path)
+            cases = {word for line in re.findall(r"^ *case (\w.*)", file.code, re.M) for word in re.findall(r"\w+", line)} if file else set()
+            if file is None or not set(name.split(".")) <= file.all_types | file.members | cases:
+                wrong.append(f"{name} in {path}")
+        self.assertEqual(wrong, [])
 
     def test_every_folder_of_tests_is_on_the_map(self) -> None:
         text = Page(TESTS / "README.md").text

@@ -58,8 +58,7 @@ struct StoragePlan: Sendable, Equatable {
     /// `true` when the caller gets an error instead of an image that no tier keeps.
     var fails = false
 
-    /// The reason why no tier keeps the image after an attempt to store it, which has met with `attempt`: what the plan says
-    /// would have kept it out in any case.
+    /// The reason why no tier keeps the image: that of the plan, and without one what an attempt to store it has met with.
     func reason(after attempt: NotStoredReason?) -> NotStoredReason? { reason ?? attempt }
 }
 

@@ -113,8 +113,8 @@ struct KeyOrder: Sendable {
     private var single: [ExactText: any OrderedRequest] = [:]
     /// The keys that had more than one request, until they have none.
     private var lanes: [ExactText: Lane] = [:]
-    /// The requests that finish soon: local, and not behind a request that waits for the network. And those that run and have
-    /// not gone on to the network.
+    /// The requests that finish soon: local ones that are not behind a request that waits for the network, and those that
+    /// still look into the cache.
     private var soon: [ObjectIdentifier: Ticket] = [:]
     /// The whole-cache request that is running.
     private var whole: Arrival?
@@ -198,7 +198,7 @@ struct KeyOrder: Sendable {
         return admitLater() + countDownSurveys(past: looked)
     }
 
-    /// Notes that a request that runs looks into the cache first: what empties that comes afterwards.
+    /// Notes that a request that runs looks into the cache: what empties the cache waits until that look is over.
     private mutating func noteLooking(_ request: any OrderedRequest) {
         if request.isLocal { return }
         lastTicket += 1

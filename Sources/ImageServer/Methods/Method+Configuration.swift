@@ -23,7 +23,7 @@ extension Method {
             let isForAll = downloader != nil || remote != nil
             return configuring(invocation, cache, isForAll ? .allCaches : .wholeCache) { [change] _ in
                 change
-            } reply: {
+            } then: {
                 ConfigureReply(
                     cache: $0, downloader: server.configureDownloader(downloader?.change),
                     remote: server.configureRemote(remote?.change))
@@ -39,7 +39,7 @@ extension Method {
                 var change = CacheChange()
                 change.set("disk.readOnlyPaths") { [paths] in $0.disk.readOnlyPaths = paths }
                 return change
-            } reply: {
+            } then: {
                 $0
             }
         },
@@ -54,17 +54,21 @@ extension Method {
     ]
 
     /// A change of settings, executed in the order of the requests on the cache or on all caches.
+    ///
+    /// - Parameter finish: Changes what all caches have in common, and makes the result.
     private static func configuring<Reply: WireResult>(
         _ invocation: Invocation, _ cache: CacheName?, _ scope: KeyOrder.Scope,
         _ change: @escaping @Sendable (ImageCache.Configuration) -> CacheChange,
-        reply: @escaping @Sendable (SettingsReply) -> Reply
+        then finish: @escaping @Sendable (SettingsReply) -> Reply
     ) -> Outcome<Reply> {
         let name = cache?.text ?? CacheRegistry.defaultName
         let server = invocation.server
         return .ordered(
             RequestOrder.Access(cache: name, scope: scope, kind: .change),
             .task { _ in
-                try await server.manager.blocking { reply(SettingsReply(settings: try server.configure(name, change))) }
+                try await server.manager.blocking {
+                    finish(SettingsReply(settings: try server.configure(name, change)))
+                }
             })
     }
 }

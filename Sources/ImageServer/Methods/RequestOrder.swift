@@ -72,7 +72,7 @@ final class RequestOrder: PriorityObserver {
     /// Places a request in the order of its cache, or of all caches; returns `true` if it may run now.
     private static func place(_ request: any OrderedRequest, _ state: inout State) -> Bool {
         if state.orders[request.cacheName] == nil {
-            // What is on all caches comes before the first request on this one.
+            // The requests on all caches that have not ended come first in a new order.
             var order = KeyOrder()
             for index in state.everywhere.indices where !order.enter(state.everywhere[index].request) {
                 state.everywhere[index].missing += 1

@@ -5,9 +5,12 @@ import sys
 import unittest
 from types import FrameType
 from typing import Any, Callable, List
+from unittest import mock
 
 import halcyon
 from halcyon import Client
+from halcyon.incoming import Incoming
+from halcyon.receiver import Receiver
 
 from .support import PATIENCE, Case
 
@@ -75,6 +78,33 @@ class InterruptTests(Case):
     def test_a_message_of_many_pieces_may_be_interrupted_anywhere(self) -> None:
         # Larger than a pipe, both ways: the error shows the key.
         self.assert_survives(lambda client: client.call("isCached", {"key": "k" * 300_000}), 80)
+
+
+    def test_each_notification_is_delivered_once_whatever_is_interrupted(self) -> None:
+        lines = [b'{"method":"a","params":{}}\n{"me', b'thod":"b"}\n\n', b'{"id":7,"result":1}\n{"method":"c"}\n']
+        number = 0
+        while True:
+            number += 1
+            reading, writing = os.pipe()
+            os.write(writing, b"".join(lines))
+            os.close(writing)
+            incoming = Incoming(reading)
+            receiver = Receiver(mock.Mock())
+            interrupt = Interrupt(number)
+
+            def work() -> None:
+                incoming.read()
+                receiver.deal(incoming)
+
+            interrupt.run(work)
+            while incoming.next_line() != b"":
+                work()
+            os.close(reading)
+            methods = [receiver.events.take() for _ in range(4)]
+            self.assertEqual([event and event["method"] for event in methods], ["a", "b", "c", None])
+            if interrupt.left > 0:
+                break
+        self.assertGreater(number, 20)
 
 
 if __name__ == "__main__":

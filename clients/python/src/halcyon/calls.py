@@ -13,6 +13,7 @@ from .locks import wake
 from .notices import Progress, progress_from_wire
 
 if TYPE_CHECKING:
+    from .incoming import Incoming
     from .transport import Transport
 
 T = TypeVar("T")
@@ -239,6 +240,11 @@ class Inbox(Awaited):
 
     def __init__(self, limit: Optional[int] = LIMIT) -> None:
         super().__init__(deque(maxlen=limit))
+
+    def receive(self, message: Any, incoming: "Incoming") -> None:
+        """Takes over the message in the first line that was read."""
+        incoming.hand_over(message, self._reports)
+        self._wake()
 
     def take(self) -> Any:
         """The oldest one, or None."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import os
 from collections import deque
-from typing import Deque, NamedTuple, Optional, Tuple
+from typing import Any, Deque, NamedTuple, Optional, Tuple
 
 from .framing import split_lines
 
+_first = operator.itemgetter(0)
 _CHUNK = 65_536  # what a pipe holds at first
 
 
 class _Cut(NamedTuple):
-    """The number of the last chunk that was cut, its lines, and the pieces of the next one."""
+    """The number of the last chunk that was cut, its lines, and the pieces of the line that it begins."""
 
     number: int
     lines: Deque[bytes]
@@ -74,6 +76,10 @@ class Incoming:
                 lines, partial = split_lines(cut.partial, chunk)
                 self._cut = cut = _Cut(number, deque(lines), partial)
         return cut.lines[0]
+
+    def hand_over(self, message: Any, queue: Deque[Any]) -> None:
+        """Done with the first line, which has become that message in that queue: both within one call into C."""
+        queue.extend(map(_first, zip((message,), iter(self._cut.lines.popleft, None))))
 
     def done(self) -> None:
         """Done with the first line."""

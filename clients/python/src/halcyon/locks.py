@@ -17,9 +17,10 @@ def seconds_until(deadline: Optional[float]) -> float:
 def take(lock: Any, mine: List[bool], seconds: float = 0.0) -> bool:
     """Takes a lock unless `seconds` pass first; a negative number waits for ever.
 
-    `mine`, an empty list, becomes [True] in the same step as the lock is taken, within one call
-    into C: Ctrl-C, which may come between any two steps of Python, cannot come between these. So
-    a `finally` that begins with `if mine == [True]: lock.release()` always gives the lock back.
+    `mine`, an empty list, becomes [True] when the lock is taken, within one call into C. Python
+    looks for Ctrl-C where a function begins, where a loop goes back, and after each call into C,
+    but not inside one. So it cannot come between the two, and a `finally` that begins with
+    `if mine == [True]: lock.release()` always gives the lock back.
     """
     mine.extend(map(lock.acquire, (True,), (seconds,)))
     return mine == [True]

@@ -70,7 +70,7 @@ class Reader:
     def make_room(self, descriptor: int, deadline: Optional[float]) -> bool:
         """Waits until a full pipe may take more; False when the deadline passes first.
 
-        A server whose answers nobody takes stops reading: so takes them meanwhile.
+        A server whose answers nobody takes stops reading, so this thread takes them while it waits.
         """
         left = seconds_until(deadline)
         if left == 0:

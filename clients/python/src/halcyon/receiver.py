@@ -53,13 +53,17 @@ class Receiver:
                 message = parse(line)
             except ValueError:
                 return self.end("it wrote a line that is not JSON: %r" % line[:80])
-            self._take(message)
-            incoming.done()
+            inbox = self._take(message)
+            if inbox is None:
+                incoming.done()
+            else:
+                inbox.receive(message, incoming)
         self._fail_open()
 
-    def _take(self, message: Any) -> None:
+    def _take(self, message: Any) -> Optional[Inbox]:
+        """Deals with an answer, which may be done twice, or tells the inbox of anything else."""
         if not isinstance(message, dict):
-            return
+            return None
         if "method" in message:
             if message["method"] == "$/progress":
                 params = message.get("params") or {}
@@ -68,29 +72,29 @@ class Receiver:
                 if followed is not None:
                     followed._report(params.get("value"))
             elif message.get("id") is not None:
-                if self.questions is not None:
-                    self.questions._report(message)
+                return self.questions
             elif message["method"] == "$/cancelRequest":
                 if self.questions is not None:
                     self.questions.withdraw((message.get("params") or {}).get("id"))
             else:
-                self.events._report(message)
-            return
+                return self.events
+            return None
         error = message.get("error")
         identifier = message.get("id")
         if identifier is None:
             # The server could not tell which request it refuses, and no other answer will come
             # for it: rather than let one call wait for ever, all that are open fail.
             self._fail_all(lambda: error_from_wire(error or {}))
-            return
+            return None
         call = self.pending.get(identifier) if isinstance(identifier, int) else None
         if call is None:
-            return  # the late answer of a call that was given up
+            return None  # the late answer of a call that was given up
         if error is None:
             call._finish(message.get("result"), None)
         else:
             call._finish(None, error_from_wire(error))
         self.pending.pop(call.id, None)
+        return None
 
     def end(self, complaint: Optional[str]) -> None:
         if complaint is not None:

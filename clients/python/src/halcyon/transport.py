@@ -2,8 +2,8 @@
 
 Whoever waits for an answer and finds nobody reading reads the pipe itself, and hands every answer
 it meets to the call it belongs to. A thread that waits alone therefore gets its answer without a
-switch of threads. When the reader has what it wanted, it wakes one of the others to read on. There
-is a thread of the connection only while futures are open, and one that answers questions.
+switch of threads. When the reader has what it wanted, it wakes one of the others to read on. The
+connection has threads of its own only while futures are open, and when there are delegates.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ T = TypeVar("T")
 class Transport:
     """Sends requests to one server and gives each answer to the call that waits for it.
 
-    Ctrl-C may raise KeyboardInterrupt between any two steps of the main thread. It loses no lock
-    (see `take`) and no byte (see `Incoming` and `Writer`), so all calls go on as before.
+    Ctrl-C may raise KeyboardInterrupt almost anywhere in the main thread. It loses no lock (see
+    `take`) and no byte (see `Incoming` and `Writer`), so all calls go on as before.
     """
 
     def __init__(self, process: ServerProcess) -> None:

@@ -8,15 +8,14 @@ from typing import Any, Dict, Optional
 from .calls import Awaited
 from .locks import seconds_until, wake
 
-_LONGEST_SLEEP = 1.0  # seconds; the longest that a wake-up that Ctrl-C swallowed is missed
+_LONGEST_SLEEP = 1.0  # seconds; then a sleeper looks by itself, as Ctrl-C may have swallowed its wake-up
 
 
 class ReadingTurn:
     """One lock that the reading thread holds, and the threads that sleep until it is theirs.
 
     Whoever gives the lock back wakes one sleeper, and so does a sleeper that leaves without
-    having read: as long as anybody waits, somebody reads. Sleepers look again by themselves after
-    a second, for Ctrl-C may come before a wake-up.
+    having read: as long as anybody waits, somebody reads.
     """
 
     def __init__(self) -> None:
