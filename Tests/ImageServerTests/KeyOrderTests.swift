@@ -21,6 +21,8 @@ import Testing
             var isRunning = false
             /// The last request that had come when it was started; it looks into the cache until it goes on.
             var looksSince: Int?
+            /// Whether one of those that run together with it on its key has gone on to the network.
+            var isAtNetwork = false
         }
 
         private(set) var requests: [Request] = []
@@ -40,7 +42,15 @@ import Testing
         }
 
         mutating func goOn(_ ticket: Int) {
-            for index in requests.indices where requests[index].ticket == ticket { requests[index].looksSince = nil }
+            guard let request = requests.first(where: { $0.ticket == ticket }) else { return }
+            for index in requests.indices where requests[index].scope == request.scope {
+                if requests[index].isRunning {
+                    requests[index].isAtNetwork = true
+                } else if !request.isAtNetwork {
+                    requests[index].isSoon = false
+                }
+                if requests[index].ticket == ticket { requests[index].looksSince = nil }
+            }
             settle()
         }
 
@@ -54,12 +64,17 @@ import Testing
                     let ahead = before.filter { $0.scope == request.scope }
                     if !request.hasJoined, !isBehindWhole {
                         requests[index].hasJoined = true
-                        requests[index].isSoon = request.isLocal && ahead.allSatisfy(\.isLocal)
+                        requests[index].isSoon = request.isLocal && !ahead.contains(where: \.isAtNetwork)
                     }
                     let isShared = ahead.allSatisfy { $0.kind == request.kind && request.kind != .change }
                     if !isBehindWhole, isShared, !request.isRunning {
                         requests[index].isRunning = true
-                        if !request.isLocal { requests[index].looksSince = last }
+                        requests[index].isAtNetwork = ahead.contains(where: \.isAtNetwork)
+                        if request.isLocal {
+                            requests[index].isSoon = true
+                        } else {
+                            requests[index].looksSince = last
+                        }
                     }
                 case .wholeCache, .allCaches:
                     let isLate = before.contains { $0.isSoon || $0.looksSince != nil }
@@ -222,6 +237,32 @@ import Testing
         #expect(!isClearedAtOnce)
         let clearing = order.goOn(2)
         #expect(clearing == [3])
+    }
+
+    @Test func whatWaitsForAHitTakesEffectBeforeTheCacheIsClearedOrSurveyed() {
+        for scope in [KeyOrder.Scope.wholeCache, .survey] {
+            var order = Numbered()
+            _ = order.enter(1, key("a"), filling("http://h/1"), isLocal: false, isLooking: true)
+            let entered = [
+                order.enter(2, key("a"), .change, isLocal: true), order.enter(3, key("a"), .look, isLocal: true),
+                order.enter(4, scope, .change, isLocal: true),
+            ]
+            #expect(entered == [false, false, false])
+            let started = [1, 2, 3].map { order.leave($0, areLooking: true) }
+            #expect(started == [[2], [3], [4]])
+        }
+    }
+
+    @Test func whatRunsAfterADownloadTakesEffectBeforeALaterClear() {
+        var order = Numbered()
+        _ = order.enter(1, key("a"), filling("http://h/1"), isLocal: false)
+        _ = order.enter(2, key("a"), .change, isLocal: true)
+        let stored = order.leave(1)
+        #expect(stored == [2])
+        let isClearedAtOnce = order.enter(3, .wholeCache, .change, isLocal: true)
+        #expect(!isClearedAtOnce)
+        let cleared = order.leave(2)
+        #expect(cleared == [3])
     }
 
     @Test func aSlowServerHoldsUpNoClearAndNoSurvey() {

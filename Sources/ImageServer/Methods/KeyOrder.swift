@@ -57,7 +57,6 @@ struct KeyOrder: Sendable {
     private struct Group: Sendable {
         let kind: Kind
         var members: [ObjectIdentifier: Arrival]
-        let isLocal: Bool
     }
 
     /// A request with its position in the order of arrival.
@@ -71,8 +70,8 @@ struct KeyOrder: Sendable {
     /// others.
     private struct Lane: Sendable {
         var groups: ArraySlice<Group> = []
-        /// The number of groups that may wait for the network.
-        var farCount = 0
+        /// `true` when the running group waits for the network.
+        var isAtNetwork = false
 
         /// Appends a request; returns `true` if it may run now.
         mutating func join(_ arrival: Arrival) -> Bool {
@@ -81,25 +80,24 @@ struct KeyOrder: Sendable {
                 groups[groups.endIndex - 1].members[ObjectIdentifier(arrival.request)] = arrival
             } else {
                 let members = [ObjectIdentifier(arrival.request): arrival]
-                groups.append(Group(kind: kind, members: members, isLocal: arrival.isLocal))
-                if !arrival.isLocal { farCount += 1 }
+                groups.append(Group(kind: kind, members: members))
             }
             return groups.count == 1
         }
 
         /// Removes a request; returns the requests that may run now.
-        mutating func leave(_ request: any OrderedRequest) -> [any OrderedRequest] {
+        mutating func leave(_ request: any OrderedRequest) -> [Arrival] {
             let id = ObjectIdentifier(request)
             guard let index = groups.firstIndex(where: { $0.members[id] != nil }) else { return [] }
             groups[index].members[id] = nil
             guard groups[index].members.isEmpty else { return [] }
-            if !groups[index].isLocal { farCount -= 1 }
             guard index == groups.startIndex else {
                 groups.remove(at: index)
                 return []
             }
             groups.removeFirst()
-            return groups.first?.members.values.sorted { $0.ticket < $1.ticket }.map(\.request) ?? []
+            isAtNetwork = false
+            return groups.first?.members.values.sorted { $0.ticket < $1.ticket } ?? []
         }
     }
 
@@ -113,8 +111,8 @@ struct KeyOrder: Sendable {
     private var single: [ExactText: any OrderedRequest] = [:]
     /// The keys that had more than one request, until they have none.
     private var lanes: [ExactText: Lane] = [:]
-    /// The requests that finish soon: local ones that are not behind a request that waits for the network, and those that
-    /// still look into the cache.
+    /// The requests that finish soon: those that still look into the cache, and local ones that do not wait for a request
+    /// that has gone on to the network.
     private var soon: [ObjectIdentifier: Ticket] = [:]
     /// The whole-cache request that is running.
     private var whole: Arrival?
@@ -165,7 +163,7 @@ struct KeyOrder: Sendable {
         case .key(let key):
             if !isQueued {
                 let runs = join(key, arrival)
-                if runs { noteLooking(request) }
+                if runs { noteRunning(arrival) }
                 return runs
             }
         }
@@ -182,8 +180,9 @@ struct KeyOrder: Sendable {
         var ended = soon.removeValue(forKey: ObjectIdentifier(request))
         if let running = whole, running.request === request { (ended, whole) = (running.ticket, nil) }
         if case .key(let key) = request.scope {
-            started += advance(key, past: request)
-            started.forEach { noteLooking($0) }
+            let next = advance(key, past: request)
+            next.forEach { noteRunning($0) }
+            started += next.map(\.request)
         }
         started += admitLater()
         if let ended { started += countDownSurveys(past: ended) }
@@ -195,14 +194,31 @@ struct KeyOrder: Sendable {
     /// - Returns: The requests that may run now.
     mutating func goOn(_ request: any OrderedRequest) -> [any OrderedRequest] {
         guard !request.isLocal, let looked = soon.removeValue(forKey: ObjectIdentifier(request)) else { return [] }
-        return admitLater() + countDownSurveys(past: looked)
+        var ended = [looked]
+        if case .key(let key) = request.scope, let index = lanes.index(forKey: key), !lanes.values[index].isAtNetwork {
+            lanes.values[index].isAtNetwork = true
+            // What waits for it no longer finishes soon.
+            for group in lanes.values[index].groups.dropFirst() {
+                ended += group.members.keys.compactMap { soon.removeValue(forKey: $0) }
+            }
+        }
+        return admitLater() + ended.flatMap { countDownSurveys(past: $0) }
     }
 
-    /// Notes that a request that runs looks into the cache: what empties the cache waits until that look is over.
-    private mutating func noteLooking(_ request: any OrderedRequest) {
-        if request.isLocal { return }
-        lastTicket += 1
-        soon[ObjectIdentifier(request)] = lastTicket
+    /// Notes that a request runs: what empties the cache waits until a local one has ended, and another has looked.
+    private mutating func noteRunning(_ arrival: Arrival) {
+        let id = ObjectIdentifier(arrival.request)
+        guard soon[id] == nil else { return }
+        if arrival.isLocal {
+            // It waited for one that was at the network. Surveys after it wait for it from now on.
+            soon[id] = arrival.ticket
+            for index in surveys.indices where surveys[index].arrival.ticket > arrival.ticket {
+                surveys[index].missing += 1
+            }
+        } else {
+            lastTicket += 1
+            soon[id] = lastTicket
+        }
     }
 
     private mutating func join(_ key: ExactText, _ arrival: Arrival) -> Bool {
@@ -214,14 +230,15 @@ struct KeyOrder: Sendable {
             }
             // Its ticket only has to come before the others'.
             _ = lanes[key, default: Lane()].join(Arrival(ticket: 0, request: first, isLocal: first.isLocal))
+            lanes[key]?.isAtNetwork = soon[ObjectIdentifier(first)] == nil
         }
         // Modified in place: a copy for each request would cost as much as all requests that wait for the key.
-        let isSoon = arrival.isLocal && lanes[key, default: Lane()].farCount == 0
+        let isSoon = arrival.isLocal && !lanes[key, default: Lane()].isAtNetwork
         if isSoon { soon[ObjectIdentifier(arrival.request)] = arrival.ticket }
         return lanes[key, default: Lane()].join(arrival)
     }
 
-    private mutating func advance(_ key: ExactText, past request: any OrderedRequest) -> [any OrderedRequest] {
+    private mutating func advance(_ key: ExactText, past request: any OrderedRequest) -> [Arrival] {
         if single[key] === request {
             single[key] = nil
             return []
@@ -246,7 +263,7 @@ struct KeyOrder: Sendable {
                 // Behind a download it no longer finishes soon, and no survey waits for it.
                 if next.isLocal, soon.count == wasSoon { started += countDownSurveys(past: next.ticket) }
                 if runs {
-                    noteLooking(next.request)
+                    noteRunning(next)
                     started.append(next.request)
                 }
             } else {
