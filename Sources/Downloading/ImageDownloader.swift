@@ -81,6 +81,9 @@ public final class ImageDownloader: Sendable {
     private let hasHostRules: Atomic<Bool>
 
     package var rules: RequestRules { hostRules.withLock { $0 } }
+    /// A number that each change of the rules raises.
+    package var rulesNumber: Int { changes.load(ordering: .relaxed) }
+    private let changes = Atomic(0)
 
     /// - Parameters:
     ///   - accept: The `Accept` field of requests that have none.
@@ -110,7 +113,10 @@ public final class ImageDownloader: Sendable {
     /// Changes limits, order, rates, timeout and host rules from now on. Running downloads continue. The rest of
     /// `configuration` is ignored.
     public func configure(_ configuration: Configuration) {
-        hostRules.withLock { $0 = configuration.rules }
+        hostRules.withLock { rules in
+            if rules != configuration.rules { changes.add(1, ordering: .relaxed) }
+            rules = configuration.rules
+        }
         hasHostRules.store(!configuration.rules.hosts.isEmpty, ordering: .relaxed)
         scheduler.configure(configuration)
     }

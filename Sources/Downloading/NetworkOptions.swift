@@ -36,6 +36,9 @@ public struct NetworkOptions: Hashable, Sendable {
 public struct TransferOptions: Hashable, Sendable {
     /// Which redirects are followed.
     public var redirect = RedirectMode.follow
+    /// The number of the rules by which it is sent, from ``ImageDownloader``: a request after a change of the rules takes
+    /// no part in a transfer from before.
+    package var rulesNumber = 0
 
     /// The default options.
     public init() {}

@@ -9,7 +9,7 @@ struct Explainer: Sendable {
     func explain(
         _ resource: Resource, in cache: ImageCache, options given: ImageOptions
     ) throws(ImageError) -> Explanation {
-        let options = cache.completed(given, timeout: engine.downloader.timeout)
+        let options = cache.completed(given, for: engine.downloader)
         if let error = ImageLoader(engine: engine).refusal(of: resource, options) {
             let key = options.processing.recipe.cacheKey(engine.lookup.ownKey(resource, options))
             return Explanation(resource, path: cache.disk.path(for: key)).failing(error, "\(error)")

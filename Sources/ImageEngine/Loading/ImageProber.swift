@@ -25,7 +25,7 @@ struct ImageProber: Sendable {
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, caller: ImageCaller?
     ) async throws -> @Sendable () async throws -> ProbedImage {
         let request = ImageRequest(
-            resource, in: cache, options: cache.completed(options, timeout: engine.downloader.timeout), needs: [],
+            resource, in: cache, options: cache.completed(options, for: engine.downloader), needs: [],
             caller: caller)
         if let error = loader.refusal(of: resource, options) { throw error }
         let now = engine.now

@@ -26,7 +26,7 @@ struct RequestPipeline: Sendable {
 
     /// The request with the settings of the cache and the downloader for options that are not given.
     private func completed(_ request: ImageRequest) -> ImageRequest {
-        request.with(request.cache.completed(request.options, timeout: engine.downloader.timeout))
+        request.with(request.cache.completed(request.options, for: engine.downloader))
     }
 
     // MARK: Steps

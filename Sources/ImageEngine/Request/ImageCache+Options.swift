@@ -1,18 +1,20 @@
+internal import Downloading
 internal import Platform
 
 extension ImageCache {
     /// The options, with the cache's settings for those that are not given.
     ///
-    /// - Parameter timeout: The downloader's timeout in seconds; `nil` leaves the option open.
-    func completed(_ options: ImageOptions, timeout: Double? = nil) -> ImageOptions {
+    /// - Parameter downloader: The downloader of what is loaded, for its timeout and rules; `nil` leaves them open.
+    func completed(_ options: ImageOptions, for downloader: ImageDownloader? = nil) -> ImageOptions {
+        let rules = downloader?.rulesNumber ?? options.network.transfer.rulesNumber
         if options.lookup.revalidate != nil, options.lookup.negativeCache != nil, options.lookup.verifyDecode != nil,
-            options.network.limits.timeout != nil || timeout == nil
+            options.network.limits.timeout != nil || downloader == nil, options.network.transfer.rulesNumber == rules
         {
             return options
         }
         let defaults = RequestDefaults(
             revalidate: revalidation, negativeCache: negativeCache, verifiesDecode: verifiesDecode(options),
-            timeout: timeout)
+            timeout: downloader?.timeout, rulesNumber: rules)
         return defaults.completed(options)
     }
 
@@ -34,6 +36,7 @@ private struct RequestDefaults: Equatable {
     let negativeCache: Int
     let verifiesDecode: Bool
     let timeout: Double?
+    let rulesNumber: Int
 
     /// The last completed defaults, shared by the many requests without options; no caller's values are kept.
     private static let last = LastValue<RequestDefaults, ImageOptions>()
@@ -49,6 +52,7 @@ private struct RequestDefaults: Equatable {
             fields.lookup.negativeCache = fields.lookup.negativeCache ?? Double(negativeCache)
             fields.lookup.verifyDecode = verifiesDecode
             fields.network.limits.timeout = fields.network.limits.timeout ?? timeout
+            fields.network.transfer.rulesNumber = rulesNumber
         }
         return options
     }

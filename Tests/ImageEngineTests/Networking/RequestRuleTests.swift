@@ -136,6 +136,33 @@ import Testing
 
     // MARK: Mirrors
 
+    @Test func aRequestAfterAChangeOfTheRulesTakesNoPartInATransferFromBefore() async throws {
+        let gate = Gate()
+        let mirrors = try LocalServer { request in
+            request.path.hasPrefix("/old/")
+                ? Script.empty.waiting(for: gate).followed(by: .reply(200, [:], hollowPNG(width: 1)))
+                : .reply(200, [:], hollowPNG(width: 2))
+        }
+        defer { mirrors.stop() }
+        func rules(_ name: String) -> RequestRules {
+            var rules = RequestRules()
+            rules.rewrites = [URLRewrite(from: "http://pictures.example/", to: mirrors.url("/\(name)/"))]
+                .compactMap(\.self)
+            return rules
+        }
+        let engine = try engine { $0.rules = rules("old") }
+        let first = Task { try await engine.image("http://pictures.example/a.png") }
+        try await eventually("the old mirror is asked") { mirrors.requests.count == 1 }
+        var changed = engine.manager.configuration.downloader
+        changed.rules = rules("new")
+        engine.manager.downloader.configure(changed)
+        let second = Task { try await engine.image("http://pictures.example/a.png", key: "another") }
+        try await eventually("the new mirror is asked") { mirrors.requests.count == 2 }
+        gate.open()
+        #expect(try await first.value.record.header.width == 1)
+        #expect(try await second.value.record.header.width == 2)
+    }
+
     @Test func rewrittenRequestGoesToTheMirrorWithoutCredentialsAndKeepsItsKey() async throws {
         let engine = try engine {
             $0.rules.rewrites = [
