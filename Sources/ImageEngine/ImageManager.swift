@@ -145,6 +145,8 @@ public final class ImageManager: Sendable {
         guard let record = cache.memory.peek(key)?.record else {
             return try lookup.lacks([key], in: cache) ? true : nil
         }
+        // Another process may have replaced it: the answer is then about that image.
+        guard cache.isCurrent(record, burst: 0, mayWait: false) == true else { return nil }
         let own = lookup.ownKey(resource, options)
         return lookup.isCurrent(record, of: resource, own, for: cache, options) ? true : nil
     }

@@ -174,9 +174,18 @@ struct ImageStorer: Sendable {
         {
             return original.result.stored
         }
-        let made = try await Renderer(engine: engine).rendered(
-            original, options.processing.recipe.cacheKey(key), key.key, in: cache, options.keepingForVariants,
-            needs: [.file, .bytes])
+        func rendered(_ original: Original) async throws -> Renderer.Rendered {
+            try await Renderer(engine: engine).rendered(
+                original, options.processing.recipe.cacheKey(key), key.key, in: cache, options.keepingForVariants,
+                needs: [.file, .bytes])
+        }
+        let made: Renderer.Rendered
+        do { made = try await rendered(original) } catch ImageError.storageFailed where original.result.isGone {
+            // Somebody has removed the original meanwhile: it is made of what was given.
+            var own = options
+            own.processing.cacheOriginalImage = false
+            made = try await rendered(try await self.original(given, for: key, in: cache, own, overwrites: false))
+        }
         return try await engine.pool.run(isLong: made.isLong) {
             var store = try made.store()
             store.overwrites = overwrites
@@ -216,7 +225,9 @@ struct ImageStorer: Sendable {
                 result = try store.withoutFile()
                 result.content = store.content
             }
-            return try Original(result, in: home, loading, spool: engine.spool)
+            let original = try Original(result, in: home, loading, spool: engine.spool)
+            if overwrites, !options.processing.cacheOriginalImage { original.replaceStored(in: home) }
+            return original
         }
     }
 }

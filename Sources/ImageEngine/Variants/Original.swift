@@ -46,6 +46,16 @@ struct Original: Sendable {
         (format, workMark, origin) = (record.header.format, self.mark, record.origin)
     }
 
+    /// Removes the stored original with its key when that is another image: this one, which is not stored itself, has outdated
+    /// it. Waits for the disk.
+    func replaceStored(in home: ImageCache) {
+        let key = result.record.key
+        guard let old = (try? home.knownHit(for: key)).flatMap({ VariantSource.mark(ofOriginal: $0.record) }),
+            old != mark
+        else { return }
+        try? home.discard(key)
+    }
+
     /// `true` when an original has a file that the worker can read: it is made one without waiting.
     static func isReady(_ result: ImageResult) -> Bool {
         let record = result.record

@@ -154,9 +154,14 @@ struct VariantMaker: Sendable {
         _ work: @escaping @Sendable (Original) async throws -> ImageResult
     ) async throws -> RequestStep {
         let prepare = { @Sendable [engine] in
-            try Original(
+            let isNew = loaded.cacheType == .none
+            let original = try Original(
                 loaded, in: loading.cache, loading.options,
-                mark: loaded.cacheType == .none ? engine.lookup.sourceMark(request.resource) : nil, spool: engine.spool)
+                mark: isNew ? engine.lookup.sourceMark(request.resource) : nil, spool: engine.spool)
+            if isNew, request.resource.isOnNetwork, loading.options.storage.keepsNothing {
+                original.replaceStored(in: loading.cache)
+            }
+            return original
         }
         do {
             let original = Original.isReady(loaded) ? try prepare() : try await engine.pool.run(prepare)

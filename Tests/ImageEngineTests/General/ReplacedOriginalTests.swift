@@ -100,4 +100,63 @@ import Testing
         #expect(try await ask() != .none)
         #expect(server.requests.isEmpty)
     }
+
+    // MARK: Originals that are not kept
+
+    @Test func anOriginalThatIsLoadedAnewAndNotKeptOutdatesTheStoredOne() async throws {
+        _ = try engine.manager.store(hollowPNG(width: 9), for: CacheKey(url), in: engine.cache, options: ImageOptions())
+        func refresh(_ options: inout ImageOptions) {
+            (options.lookup.forceRefresh, options.processing.cacheOriginalImage) = (true, false)
+        }
+        _ = try await image([.blackWhite], refresh)
+        #expect(passes == 1 && server.requests.count == 1)
+        #expect(try await image([.blackWhite]).cacheType != .none, "it was made of the newest")
+        #expect(passes == 1 && server.requests.count == 1)
+        #expect(try await engine.image(url).record.header.width != 9)
+        #expect(server.requests.count == 2)
+        // One that is the same stays.
+        _ = try await image([.blackWhite], refresh)
+        #expect(try await engine.image(url).cacheType != .none)
+        #expect(server.requests.count == 3)
+    }
+
+    @Test func whatIsStoredProcessedCountsThoughAnotherOriginalWasStored() async throws {
+        _ = try engine.manager.store(hollowPNG(width: 9), for: CacheKey(url), in: engine.cache, options: ImageOptions())
+        let options = ImageOptions {
+            ($0.processing.recipe.processors, $0.processing.cacheOriginalImage) = ([.blackWhite], false)
+        }
+        _ = try await engine.manager.storeVariant(
+            of: .bytes(hollowPNG(width: 8)), for: CacheKey(url), in: engine.cache, options: options)
+        #expect(try await image([.blackWhite]).cacheType != .none)
+        #expect(passes == 1 && server.requests.isEmpty)
+    }
+
+    @Test func aProcessedStoreOutlivesTheRemovalOfItsOriginal() async throws {
+        try standIn.set(.lose)
+        let options = ImageOptions { $0.processing.recipe.processors = [.blackWhite] }
+        let stored = try await engine.manager.storeVariant(
+            of: .bytes(picture), for: CacheKey(url), in: engine.cache, options: options)
+        #expect(stored.record.path != nil && standIn.requests.count == 2)
+    }
+
+    @Test func theImageInMemoryTellsNothingOfOneThatAnotherProcessMade() async throws {
+        let otherCodec = try CodecStandIn(making: hollowPNG(width: 4))
+        let other = try TestEngine(folder: engine.folder) { $0.codec.executable = otherCodec.path }
+        let asked = ImageOptions { $0.processing.recipe.processors = [.blackWhite] }
+        func store(_ width: Int) throws {
+            _ = try engine.manager.store(
+                hollowPNG(width: width), for: CacheKey(url), in: engine.cache, options: ImageOptions())
+        }
+        try store(8)
+        _ = try await other.image(url) { $0 = asked }
+        try store(9)
+        _ = try await image([.blackWhite])
+        try store(8)
+        let key = asked.processing.recipe.cacheKey(CacheKey(url))
+        func isKnown(_ mayWait: Bool) throws -> Bool? {
+            try other.manager.isOfKnownOriginal(key, in: other.cache, options: asked, mayWait: mayWait)
+        }
+        #expect(try isKnown(false) != true)
+        #expect(try isKnown(true) == false)
+    }
 }
