@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from typing import Any, Callable, List, Optional, Sequence, Set, TypeVar
+from typing import Any, Callable, List, Optional, Sequence, TypeVar
 
 from .calls import Call, Inbox, PendingCall, ProgressCallback
 from .delegates import Delegates, failure_frame, params_of, result_frame
@@ -22,6 +22,7 @@ from .locks import seconds_until
 from .process import ServerProcess
 from .reading import Reader
 from .receiver import Receiver
+from .settling import Settler
 from .writing import Writer
 
 T = TypeVar("T")
@@ -40,14 +41,12 @@ class Transport:
         self._reader = Reader(process.stdout, self._receiver)
         self._writer = Writer(process.stdin, self._reader.make_room)
         self._ids = itertools.count(1)
-        self._futures: Set[PendingCall[Any]] = set()
-        self._settler: Optional[threading.Thread] = None
+        self._settler = Settler(self._receiver.settled)
         self._make_locks()
         process.in_forked_child(self._leave_to_parent)
 
     def _make_locks(self) -> None:
         self._stopping = threading.Lock()
-        self._submitting = threading.Lock()
 
     # Sending
 
@@ -80,20 +79,12 @@ class Transport:
         token = None if on_progress is None else call.id
         frame = request_frame(call.id, method, params, token)
         call.future = future = PendingCall(call, self)
-        with self._submitting:
-            self._futures.add(future)
-            if self._settler is None:
-                settler = threading.Thread(
-                    target=self._settle_futures, name="halcyon answers", daemon=True
-                )
-                settler.start()
-                self._settler = settler
+        self._settler.add(future, self._next)
         try:
             self._enter_and_send(call, frame)
         except BaseException:
-            self._futures.discard(future)
             call.future = None
-            self._receiver.settled._report(future)
+            self._settler.discard(future)
             raise
         return future
 
@@ -267,22 +258,6 @@ class Transport:
             self._receiver.events._report(event)
             event = other._receiver.events.take()
 
-    def _settle_futures(self) -> None:
-        while True:
-            with self._submitting:
-                if not self._futures:
-                    self._settler = None
-                    return
-            try:
-                future = self._next(self._receiver.settled, None)
-            except ServerGone:
-                with self._submitting:
-                    self._settler = None
-                return
-            future.settle()
-            if future.done():
-                self._futures.discard(future)
-
     def settled(self, future: PendingCall[Any]) -> None:
         """Told by a call that has a future when it has an answer or a report."""
         self._receiver.settled._report(future)
@@ -394,5 +369,5 @@ class Transport:
         self._make_locks()
         self._reader.renew_locks()
         self._writer.renew_locks()
+        self._settler.renew_locks()
         self._receiver.leave_to_parent()
-        self._settler = None
