@@ -21,7 +21,7 @@ class ReadingTurn:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self._sleepers: Dict[Any, None] = {}
-        self._state = threading.Lock()
+        self._state = threading.RLock()  # a signal handler or a __del__ may come in here too
 
     def sleep(self, call: Awaited, deadline: Optional[float]) -> bool:
         """Sleeps until there may be news of `call` or nobody reads; False when it is too late."""
