@@ -32,6 +32,28 @@ class TurnTests(unittest.TestCase):
         thread.join(PATIENCE)
         self.assertFalse(thread.is_alive())
 
+    def test_a_turn_that_comes_to_a_sleeper_whose_answer_is_here_goes_to_the_next(self) -> None:
+        turn, call, waker = ReadingTurn(), Awaited(None), threading.Lock()
+        waker.acquire()
+
+        class State:
+            """Taken to begin the sleep, and to end it: by then the answer has come."""
+
+            taken = 0
+
+            def __enter__(self) -> None:
+                self.taken += 1
+                if self.taken == 2:
+                    turn._sleepers[waker] = None
+                    call._end()
+
+            def __exit__(self, *error: Any) -> None:
+                pass
+
+        with mock.patch.object(turn, "_state", State()):
+            self.assertTrue(turn.sleep(call, None))
+        self.assertFalse(waker.locked())
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -228,7 +228,8 @@ class Transport:
             if call._reports:
                 call.deliver_reports()  # nothing is locked here: it may use the client
             elif self._receiver.is_over:
-                call._finish(None, self.why_gone())
+                if not call._finished:  # by the last answer, which came before the end
+                    call._finish(None, self.why_gone())
             elif not self._reader.await_news(call, deadline):
                 return False
         return True
@@ -247,7 +248,10 @@ class Transport:
             if event is not None:
                 return event
             if inbox._finished or self._receiver.closing and inbox is not self._receiver.settled:
-                raise self.why_gone()
+                event = inbox.take()  # one that came between the first look and the end
+                if event is None:
+                    raise self.why_gone()
+                return event
             if not self._reader.await_news(inbox, deadline):
                 return None
 

@@ -27,7 +27,7 @@ class ReadingTurn:
         """Sleeps until there may be news of `call` or nobody reads; False when it is too late."""
         waker = threading.Lock()
         waker.acquire()
-        is_to_read = False
+        is_leaving = True
         try:
             with self._state:
                 self._sleepers[waker] = None
@@ -40,15 +40,17 @@ class ReadingTurn:
                 if left == 0:
                     return False
                 waker.acquire(True, _LONGEST_SLEEP if left < 0 else min(left, _LONGEST_SLEEP))
-            is_to_read = not (call._finished or call._reports)
+            is_leaving = False
             return True
         finally:
             with self._state:
                 self._sleepers.pop(waker, None)
                 if call._wakers and waker in call._wakers:
                     call._wakers.remove(waker)
-            if not is_to_read and not self.lock.locked():
-                self.pass_on()  # what woke this thread may have been its turn to read
+            # What woke this thread may have been its turn to read, which it does not need. Looked
+            # at after the waker has gone: a turn that comes from here on comes to another.
+            if (is_leaving or call._finished or call._reports) and not self.lock.locked():
+                self.pass_on()
 
     def pass_on(self) -> None:
         """Wakes the thread that sleeps longest; called when the lock was given back."""
