@@ -55,5 +55,42 @@ class TurnTests(unittest.TestCase):
         self.assertFalse(waker.locked())
 
 
+class EndTests(Case):
+    def setUp(self) -> None:
+        super().setUp()
+        self.client = Client(binary=self.odd_server("echoes"))
+        self.addCleanup(self.client.close, 0.2)
+        self.transport = self.client._servers._transport
+
+    def test_what_came_just_before_the_end_is_taken_before_the_end_is_told(self) -> None:
+        class LateInbox(Inbox):
+            """Looked into just before the last one comes, and the end."""
+
+            def take(self) -> Any:
+                found = super().take()
+                if found is None and not self._finished:
+                    self._report("the last one")
+                    self._end()
+                return found
+
+        self.assertEqual(self.transport._next(LateInbox(), None), "the last one")
+
+    def test_an_answer_that_came_just_before_the_end_stays_the_answer(self) -> None:
+        call = Call(99, "a", self.transport, as_it_is, None)
+
+        class Receiver:
+            """Looked at just after the answer came, and the end."""
+
+            @property
+            def is_over(self) -> bool:
+                call._finish("the answer", None)
+                return True
+
+        with mock.patch.object(self.transport, "_receiver", Receiver()):
+            with mock.patch.object(self.transport, "why_gone", RuntimeError):
+                self.transport.wait(call, None)
+        self.assertEqual(call.result(0), "the answer")
+
+
 if __name__ == "__main__":
     unittest.main()
