@@ -1,11 +1,12 @@
 """What two threads, or a thread and its signal handler, do at the worst moment."""
 
+import os
 import threading
 import unittest
-from typing import Any, List
+from typing import Any, Callable, List, Optional
 from unittest import mock
 
-from halcyon import Client
+from halcyon import Client, ServerGone
 from halcyon.calls import Awaited, Call, Inbox
 from halcyon.decoding import as_it_is
 from halcyon.turns import ReadingTurn
@@ -90,6 +91,45 @@ class EndTests(Case):
             with mock.patch.object(self.transport, "why_gone", RuntimeError):
                 self.transport.wait(call, None)
         self.assertEqual(call.result(0), "the answer")
+
+    def test_a_signal_handler_may_fork_while_an_answer_is_waited_for(self) -> None:
+        poller = self.transport._reader._poller
+
+        class Poller:
+            poll = staticmethod(self.forking_once(poller.poll))
+
+        with mock.patch.object(self.transport._reader, "_poller", Poller()):
+            self.assert_told_after_fork(["a"])
+
+    def test_a_signal_handler_may_fork_while_a_pipe_is_full(self) -> None:
+        make_room = self.forking_once(self.transport._writer._make_room)
+        with mock.patch.object(self.transport._writer, "_make_room", make_room):
+            self.assert_told_after_fork(["a" * 300_000])
+
+    def forking_once(self, wait: Callable[..., Any]) -> Callable[..., Any]:
+        """The wait, with a fork at the first time."""
+        self.child: Optional[int] = None
+
+        def fork_and_wait(*arguments: Any) -> Any:
+            if self.child is None:
+                self.child = os.fork()
+            return wait(*arguments)
+
+        return fork_and_wait
+
+    def assert_told_after_fork(self, params: List[str]) -> None:
+        """The call that forks is answered, and the child is told that the client is not its own."""
+        status = 9
+        try:
+            answer = self.client.call("echo", params, timeout=PATIENCE)
+        except ServerGone as error:
+            status = 7 if "fork" in str(error) else 8
+        finally:
+            if self.child == 0:
+                os._exit(status)
+        assert self.child is not None
+        self.assertEqual(answer, params)
+        self.assertEqual(os.WEXITSTATUS(os.waitpid(self.child, 0)[1]), 7)
 
 
 if __name__ == "__main__":

@@ -25,10 +25,6 @@ class Reader:
         self._poller = select.poll()
         self._poller.register(self._descriptor, select.POLLIN)
         self.incoming = Incoming(self._descriptor)
-        self.renew_locks()
-
-    def renew_locks(self) -> None:
-        """Makes the locks anew: in a forked child no thread gives the old ones back."""
         self.turn = ReadingTurn()
 
     def await_news(self, call: Awaited, deadline: Optional[float]) -> bool:
@@ -37,8 +33,9 @@ class Reader:
         False when the deadline passes first. True does not mean that there is news.
         """
         mine: List[bool] = []
+        lock = self.turn.lock
         try:
-            if take(self.turn.lock, mine):
+            if take(lock, mine):
                 self._deal_with_rest()
                 while not (call._finished or call._reports or self._receiver.is_over):
                     if not self._is_readable(deadline):
@@ -47,7 +44,7 @@ class Reader:
                 return True
         finally:
             if mine == [True]:
-                self.turn.lock.release()
+                lock.release()
                 self.turn.pass_on()
         return self.turn.sleep(call, deadline)
 
@@ -57,14 +54,15 @@ class Reader:
         Another thread that reads meets the end itself.
         """
         mine: List[bool] = []
+        lock = self.turn.lock
         try:
-            if take(self.turn.lock, mine, turn):
+            if take(lock, mine, turn):
                 self._deal_with_rest()
                 while not self._receiver.is_over and self._is_readable(deadline):
                     self._read_some()
         finally:
             if mine == [True]:
-                self.turn.lock.release()
+                lock.release()
                 self.turn.pass_on()
 
     def make_room(self, descriptor: int, deadline: Optional[float]) -> bool:
@@ -73,14 +71,15 @@ class Reader:
         A server whose answers nobody takes stops reading, so this thread takes them while it waits.
         """
         left = seconds_until(deadline)
-        if left == 0:
+        if left == 0 or descriptor < 0:
             return False
         mine: List[bool] = []
+        lock = self.turn.lock
         try:
             poller = select.poll()
             poller.register(descriptor, select.POLLOUT)
             longest = _BESIDE_A_READER
-            if take(self.turn.lock, mine):
+            if take(lock, mine):
                 poller.register(self._descriptor, select.POLLIN)
                 longest = _LONGEST_POLL
             ready = poller.poll(1000 * (longest if left < 0 else min(left, longest)))
@@ -88,21 +87,22 @@ class Reader:
                 self._read_some()
         finally:
             if mine == [True]:
-                self.turn.lock.release()
+                lock.release()
                 self.turn.pass_on()
         return True
 
     def close(self) -> None:
         """Closes the pipe, unless another thread still reads after two seconds; it meets the end."""
         mine: List[bool] = []
+        lock = self.turn.lock
         try:
-            if take(self.turn.lock, mine, 2.0):
+            if take(lock, mine, 2.0):
                 if not self._receiver.is_over:
                     self._receiver.end(None)
                 self._pipe.close()
         finally:
             if mine == [True]:
-                self.turn.lock.release()
+                lock.release()
                 self.turn.pass_on()
 
     def _is_readable(self, deadline: Optional[float]) -> bool:

@@ -111,9 +111,10 @@ class Transport:
         frame = request_frame(identifier, method, params)
         read: Optional[Call[T]] = None
         incoming, turn = self._reader.incoming, self._reader.turn
+        lock = turn.lock
         mine: List[bool] = []
         try:
-            mine.extend(map(turn.lock.acquire, (False,)))  # as `take` does
+            mine.extend(map(lock.acquire, (False,)))  # as `take` does
             if mine == [True] and self._receiver.is_open and self._writer.send_at_once(frame):
                 if incoming.is_empty:
                     incoming.read()
@@ -133,7 +134,7 @@ class Transport:
             raise
         finally:
             if mine == [True]:
-                turn.lock.release()
+                lock.release()
                 turn.pass_on()
         if read is None:
             read = Call(identifier, method, self, decode, None)
@@ -371,7 +372,7 @@ class Transport:
 
     def _leave_to_parent(self) -> None:
         self._make_locks()
-        self._reader.renew_locks()
-        self._writer.renew_locks()
+        self._reader.turn.renew_locks()
+        self._writer.leave_to_parent()
         self._settler.renew_locks()
         self._receiver.leave_to_parent()

@@ -19,6 +19,13 @@ class ReadingTurn:
     """
 
     def __init__(self) -> None:
+        self.renew_locks()
+
+    def renew_locks(self) -> None:
+        """Makes the locks anew: in a forked child no thread gives the old ones back.
+
+        A signal handler may fork, so whoever takes a lock gives back that very one.
+        """
         self.lock = threading.Lock()
         self._sleepers: Dict[Any, None] = {}
         self._state = threading.RLock()  # a signal handler or a __del__ may come in here too

@@ -53,11 +53,18 @@ class Writer:
         # Our end only: the server's standard input keeps blocking as it likes.
         os.set_blocking(self.descriptor, False)
         self._frames: Deque[Frame] = deque()
-        self.renew_locks()
+        self._make_lock()
 
-    def renew_locks(self) -> None:
-        """Makes the locks anew: in a forked child no thread gives the old ones back."""
+    def _make_lock(self) -> None:
         self._lock = threading.Lock()
+
+    def leave_to_parent(self) -> None:
+        """Told in a forked child, where no thread gives the old lock back.
+
+        A signal handler may fork, so whoever takes a lock gives back that very one.
+        """
+        self._make_lock()
+        self.descriptor = -1  # its number may be that of another file soon
 
     def send(self, message: bytes, deadline: Optional[float] = None) -> int:
         """Writes a message; what is not written when the deadline passes is written before the next.
@@ -69,14 +76,15 @@ class Writer:
         frame = Frame(message)
         self._frames.append(frame)
         mine: List[bool] = []
+        lock = self._lock
         try:
-            if take(self._lock, mine, seconds_until(deadline)):
+            if take(lock, mine, seconds_until(deadline)):
                 while not self._write() and not frame.is_over:
                     if not self._make_room(self.descriptor, deadline):
                         break
         finally:
             if mine == [True]:
-                self._lock.release()
+                lock.release()
         self._write_on()
         return frame.written if frame.is_broken else len(message)
 
@@ -85,8 +93,9 @@ class Writer:
         if len(message) > select.PIPE_BUF:
             return False
         mine: List[bool] = []
+        lock = self._lock
         try:
-            mine.extend(map(self._lock.acquire, (False,)))  # as `take` does
+            mine.extend(map(lock.acquire, (False,)))  # as `take` does
             if mine != [True] or self._frames:
                 return False
             return os.write(self.descriptor, message) == len(message)
@@ -94,7 +103,7 @@ class Writer:
             return False
         finally:
             if mine == [True]:
-                self._lock.release()
+                lock.release()
                 if self._frames:
                     self._write_on()
 
@@ -106,13 +115,14 @@ class Writer:
     def close(self, seconds: float) -> bool:
         """Closes the pipe; False when another thread still writes after that time, -1 for ever."""
         mine: List[bool] = []
+        lock = self._lock
         try:
-            if take(self._lock, mine, seconds):
+            if take(lock, mine, seconds):
                 self.descriptor = -1  # whoever is about to write finds nothing, not a stranger's
                 self._pipe.close()
         finally:
             if mine == [True]:
-                self._lock.release()
+                lock.release()
         return mine == [True]
 
     def _write_on(self) -> None:
@@ -123,12 +133,13 @@ class Writer:
         """
         while self._frames:
             mine: List[bool] = []
+            lock = self._lock
             try:
-                if not take(self._lock, mine) or not self._write():
+                if not take(lock, mine) or not self._write():
                     return
             finally:
                 if mine == [True]:
-                    self._lock.release()
+                    lock.release()
 
     def _write(self) -> bool:
         """Writes as much as the pipe takes now; False when something is left."""
