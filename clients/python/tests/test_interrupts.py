@@ -79,6 +79,19 @@ class InterruptTests(Case):
         # Larger than a pipe, both ways: the error shows the key.
         self.assert_survives(lambda client: client.call("isCached", {"key": "k" * 300_000}), 80)
 
+    def test_closing_may_be_interrupted_anywhere_and_done_again(self) -> None:
+        number = 0
+        while True:
+            number += 1
+            client = Client(cache_dir=self.cache)
+            client.ping()
+            interrupt = Interrupt(number)
+            interrupt.run(client.close)
+            client.close()
+            self.assert_gone(client.pid)
+            if interrupt.left > 0:
+                break
+        self.assertGreater(number, 40)
 
     def test_each_notification_is_delivered_once_whatever_is_interrupted(self) -> None:
         lines = [b'{"method":"a","params":{}}\n{"me', b'thod":"b"}\n\n', b'{"id":7,"result":1}\n{"method":"c"}\n']

@@ -42,6 +42,7 @@ class Transport:
         self._writer = Writer(process.stdin, self._reader.make_room)
         self._ids = itertools.count(1)
         self._settler = Settler(self._receiver.settled)
+        self._is_closed = False
         self._make_locks()
         process.in_forked_child(self._leave_to_parent)
 
@@ -341,16 +342,17 @@ class Transport:
     def close(self, grace: float) -> None:
         """Closes the server's input and waits for its end, `grace` seconds before using force."""
         with self._stopping:
-            if self._receiver.closing:
+            if self._is_closed:
                 return
-            self._receiver.closing = True
-            deadline = time.monotonic() + grace
             try:
+                self._receiver.closing = True
+                deadline = time.monotonic() + grace
                 # A thread that is stuck in a write keeps the pipe; the end of the server frees it.
                 if self._writer.close(seconds_until(deadline)):
                     self._read_until(deadline)
             finally:
                 self._force()
+            self._is_closed = True  # not before: one that Ctrl-C interrupted is done again
 
     def close_input(self) -> None:
         """Lets the server end when it has answered what is open; whoever reads meets its end."""
@@ -375,4 +377,5 @@ class Transport:
         self._reader.turn.renew_locks()
         self._writer.leave_to_parent()
         self._settler.renew_locks()
+        self._is_closed = True
         self._receiver.leave_to_parent()
