@@ -1,6 +1,7 @@
 """Deciding about downloads while they run."""
 
 import asyncio
+import sys
 import threading
 import unittest
 from typing import Any, Dict, List
@@ -46,10 +47,10 @@ class DelegateTests(Case):
         def fail(request: Dict[str, Any]) -> Any:
             raise RuntimeError("no idea")
 
-        for delegate in (fail, lambda request: object()):
+        for delegate in (fail, lambda request: object(), lambda request: sys.exit(1)):
             with self.subTest(delegate=delegate), self.assertLogs("halcyon", "WARNING"):
                 client = self.start(delegates={MODIFY: delegate}, args=["--log-level", "error"])
-                self.assertEqual(client.retrieve(self.url, options={"forceRefresh": True}).width, 4)
+                self.assertEqual(client.retrieve(self.url, options={"forceRefresh": True}, timeout=PATIENCE).width, 4)
 
     def test_questions_are_answered_though_nobody_waits_for_a_call(self) -> None:
         asked = threading.Event()

@@ -299,7 +299,7 @@ class Transport:
                     with one_at_a_time:
                         answer = delegate(params_of(question))
                     frame = result_frame(identifier, answer)
-            except Exception as error:
+            except BaseException as error:  # SystemExit too: the thread goes on for the other questions
                 frame = failure_frame(identifier, method, error)
             if self._receiver.is_open:
                 self._writer.send(frame)
