@@ -51,6 +51,9 @@ elif behaviour == "writes-garbage-beside-a-child":
         os.write(1, b"Segmentation fault (just kidding)\n")
     for _ in requests():
         pass
+elif behaviour == "writes-what-it-is-told":
+    for request in requests():
+        os.write(1, request["params"]["line"].encode() + b"\n")
 elif behaviour == "stops-reading":
     for request in requests():
         if request["method"] == "stop":

@@ -76,6 +76,14 @@ class SyncClient(Case):
         self.assertIn("Segmentation fault", str(caught.exception))
         self.assert_gone(client.pid)
 
+    def test_a_line_of_an_odd_shape_ends_the_connection_and_the_server(self) -> None:
+        for line in ("[" * 100_000, '{"method":"$/progress","params":[1]}', '{"id":1,"error":"no"}'):
+            for timeout in (None, PATIENCE):
+                client = self.client("writes-what-it-is-told")
+                with self.subTest(line=line[:40]), self.assertRaises(ServerGone) as caught:
+                    client.call("a", {"line": line}, timeout=timeout)
+                self.assertIn("it wrote a line", str(caught.exception))
+
     def test_a_call_without_a_timeout_fails_like_one_with(self) -> None:
         with self.assertRaises(ServerGone) as garbage:
             self.client("writes-garbage").ping()

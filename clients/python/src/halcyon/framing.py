@@ -67,7 +67,7 @@ def result_of(line: bytes, identifier: int) -> Any:
     """The result in a line that answers request `identifier` with success, else NO_RESULT."""
     try:
         message = parse(line)
-    except ValueError:
+    except Exception:  # whoever deals with the line ends the server
         return NO_RESULT
     if isinstance(message, dict) and message.get("id") == identifier:
         return message.get("result", NO_RESULT)

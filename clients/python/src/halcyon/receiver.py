@@ -49,11 +49,15 @@ class Receiver:
                 return
             if not line:
                 return self.end(None)
+            # Whatever a line does wrong, it must not stay the first one: it would fail every call.
             try:
                 message = parse(line)
-            except ValueError:
+            except Exception:  # RecursionError too, of what is nested too deep
                 return self.end("it wrote a line that is not JSON: %r" % line[:80])
-            inbox = self._take(message)
+            try:
+                inbox = self._take(message)
+            except Exception:
+                return self.end("it wrote a line that is no message of the protocol: %r" % line[:80])
             if inbox is None:
                 incoming.done()
             else:
