@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 import unittest
 from types import FrameType
 from typing import Any, Callable, List
@@ -74,6 +75,23 @@ class InterruptTests(Case):
         self.assert_survives(
             lambda client: client.submit("isCached", {"key": "none"}).result(PATIENCE), 80
         )
+
+    def test_a_call_that_was_interrupted_while_it_was_submitted_leaves_no_thread(self) -> None:
+        client = Client(cache_dir=self.cache)
+        self.addCleanup(client.close)
+        number = 0
+        while True:
+            number += 1
+            interrupt = Interrupt(number)
+            interrupt.run(lambda: client.submit("isCached", {"key": "none"}))
+            self.assertFalse(client.is_cached("none", timeout=PATIENCE))
+            for thread in threading.enumerate():
+                if thread.name == "halcyon answers":
+                    thread.join(PATIENCE)
+                    self.assertFalse(thread.is_alive(), "after point %d" % number)
+            if interrupt.left > 0:
+                break
+        self.assertGreater(number, 30)
 
     def test_a_message_of_many_pieces_may_be_interrupted_anywhere(self) -> None:
         # Larger than a pipe, both ways: the error shows the key.

@@ -27,7 +27,7 @@ class Settler:
 
     def renew_locks(self) -> None:
         """Makes the locks anew: in a forked child no thread gives the old ones back."""
-        self._submitting = threading.Lock()
+        self._submitting = threading.RLock()  # a signal handler may submit too
         self._thread = None
 
     def add(self, future: PendingCall[Any], next_of: NextOf) -> None:
@@ -35,11 +35,9 @@ class Settler:
         with self._submitting:
             self.futures.add(future)
             if self._thread is None:
-                thread = threading.Thread(
+                threading.Thread(
                     target=self._run, args=(next_of,), name="halcyon answers", daemon=True
-                )
-                thread.start()
-                self._thread = thread
+                ).start()
 
     def discard(self, future: PendingCall[Any]) -> None:
         """Leaves a future alone that was not sent; the thread ends if it was the last one."""
@@ -47,6 +45,11 @@ class Settler:
         self._inbox._report(future)
 
     def _run(self, next_of: NextOf) -> None:
+        # Noted by the thread itself: Ctrl-C may come between the start and whatever follows it.
+        with self._submitting:
+            if self._thread is not None:
+                return
+            self._thread = threading.current_thread()
         while True:
             with self._submitting:
                 if not self.futures:

@@ -80,8 +80,8 @@ class Transport:
         token = None if on_progress is None else call.id
         frame = request_frame(call.id, method, params, token)
         call.future = future = PendingCall(call, self)
-        self._settler.add(future, self._next)
         try:
+            self._settler.add(future, self._next)
             self._enter_and_send(call, frame)
         except BaseException:
             call.future = None
