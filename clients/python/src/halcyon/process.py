@@ -151,16 +151,23 @@ class ServerProcess:
                     "%s cannot be started: %s (%s)."
                     % (launch.path, error.strerror or error, _THREE_WAYS)
                 ) from error
-            child = self._child
-            assert child.stdin is not None and child.stdout is not None and child.stderr is not None
-            self.stdin: IO[bytes] = child.stdin
-            self.stdout: IO[bytes] = child.stdout
-            self.pid = child.pid
-            # Runs when the owner was forgotten without close(), at the latest when the program ends.
-            self._owner: Optional["weakref.WeakMethod[Callable[[], None]]"] = None
-            self._stderr = StandardError(child.stderr, launch.log, launch.listener)
-            self._last_resort = weakref.finalize(self, _abandon, child, self._stderr, os.getpid())
-            _alive.add(self)
+            try:
+                self._take_charge(self._child, launch)
+            except BaseException:  # Ctrl-C: nobody else would end it
+                self._child.kill()
+                self._child.wait()
+                raise
+
+    def _take_charge(self, child: "subprocess.Popen[bytes]", launch: Launch) -> None:
+        assert child.stdin is not None and child.stdout is not None and child.stderr is not None
+        self.stdin: IO[bytes] = child.stdin
+        self.stdout: IO[bytes] = child.stdout
+        self.pid = child.pid
+        # Runs when the owner was forgotten without close(), at the latest when the program ends.
+        self._owner: Optional["weakref.WeakMethod[Callable[[], None]]"] = None
+        self._stderr = StandardError(child.stderr, launch.log, launch.listener)
+        self._last_resort = weakref.finalize(self, _abandon, child, self._stderr, os.getpid())
+        _alive.add(self)
 
     def wait(self, seconds: float) -> Optional[int]:
         """The exit status, or None when the server still runs after that time."""

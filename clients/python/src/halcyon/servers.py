@@ -183,28 +183,36 @@ class Servers:
                 self._ended = dead
                 self._lives.end()
             self._lives.check(dead.why_gone())
-            transport = self._start()
-            transport.take_events(dead)
-            for method, wire in self._restored.calls():
-                try:
-                    restored = transport.submit(method, wire, as_it_is)
-                except NotSent:  # the call that follows meets the same end, and tells it
-                    break
-                restored.add_done_callback(_teller(method))
-            self._transport = transport
-            return transport
+            self._transport = self._start(dead)
+            return self._transport
 
-    def _start(self) -> Transport:
+    def _start(self, dead: Optional[Transport] = None) -> Transport:
+        """Starts a server, in place of a `dead` one. Ctrl-C meanwhile ends it: nobody else would."""
         transport = Transport(ServerProcess(self._launch))
-        self._lives.begin()
-        if self._delegates:
-            transport.answer_with(self._delegates, self._asking)
-            if self._forgotten is not None:
-                self._forgotten.detach()
-            # The thread that answers keeps the connection, which would outlive a forgotten client.
-            self._forgotten = weakref.finalize(self, transport.close_input)
-            self._forgotten.atexit = False  # a ServerProcess sees to the end of the program
+        try:
+            self._lives.begin()
+            if self._delegates:
+                transport.answer_with(self._delegates, self._asking)
+                if self._forgotten is not None:
+                    self._forgotten.detach()
+                # The thread that answers keeps the connection, which would outlive a forgotten client.
+                self._forgotten = weakref.finalize(self, transport.close_input)
+                self._forgotten.atexit = False  # a ServerProcess sees to the end of the program
+            if dead is not None:
+                transport.take_events(dead)
+                self._restore(transport)
+        except BaseException:
+            transport.close(0)
+            raise
         return transport
+
+    def _restore(self, transport: Transport) -> None:
+        for method, wire in self._restored.calls():
+            try:
+                restored = transport.submit(method, wire, as_it_is)
+            except NotSent:  # the call that follows meets the same end, and tells it
+                break
+            restored.add_done_callback(_teller(method))
 
     def close(self, grace: float) -> None:
         """Ends the server, and starts no other."""
