@@ -54,6 +54,11 @@ elif behaviour == "writes-garbage-beside-a-child":
 elif behaviour == "writes-what-it-is-told":
     for request in requests():
         os.write(1, request["params"]["line"].encode() + b"\n")
+elif behaviour == "leaves-a-child-that-does-not-read":
+    first = next(requests())
+    if os.fork() > 0:
+        answer(first, None)
+    signal.pause()
 elif behaviour == "stops-reading":
     for request in requests():
         if request["method"] == "stop":

@@ -1,6 +1,7 @@
 """What two threads, or a thread and its signal handler, do at the worst moment."""
 
 import os
+import signal
 import threading
 import unittest
 from typing import Any, Callable, List, Optional
@@ -130,6 +131,61 @@ class EndTests(Case):
         assert self.child is not None
         self.assertEqual(answer, params)
         self.assertEqual(os.WEXITSTATUS(os.waitpid(self.child, 0)[1]), 7)
+
+
+class ClosingTests(Case):
+    def setUp(self) -> None:
+        super().setUp()
+        patch = mock.patch("halcyon.transport._LAST_WAIT", 0.05)
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.gone: Optional[ServerGone] = None
+
+    def call_that_fills_the_pipe(self, client: Client, when_full: Callable[[], object]) -> threading.Thread:
+        """A thread with a call that is larger than the pipe; it does `when_full` before it waits."""
+        writer = client._servers._transport._writer
+        make_room = writer._make_room
+
+        def tell_and_make_room(descriptor: int, deadline: Optional[float]) -> bool:
+            writer._make_room = make_room
+            when_full()
+            return make_room(descriptor, deadline)
+
+        def call() -> None:
+            try:
+                client.call("a", ["a" * 1_000_000])
+            except ServerGone as error:
+                self.gone = error
+
+        writer._make_room = tell_and_make_room
+        thread = threading.Thread(target=call, daemon=True)
+        thread.start()
+        return thread
+
+    def assert_ends(self, thread: threading.Thread) -> None:
+        thread.join(PATIENCE)
+        self.assertFalse(thread.is_alive())
+
+    def test_a_signal_handler_may_close_the_client_while_its_thread_writes(self) -> None:
+        client = Client(binary=self.odd_server("stops-reading"))
+        client.notify("stop")
+        self.assert_ends(self.call_that_fills_the_pipe(client, lambda: client.close(0)))
+        self.assertIsNotNone(self.gone)
+        self.assert_gone(client.pid)
+
+    def test_closing_frees_a_thread_that_writes_to_what_the_server_left_behind(self) -> None:
+        client = Client(binary=self.odd_server("leaves-a-child-that-does-not-read"))
+        self.addCleanup(os.killpg, client.pid, signal.SIGKILL)
+        client.ping()
+        is_full = threading.Event()
+        writing = self.call_that_fills_the_pipe(client, is_full.set)
+        self.assertTrue(is_full.wait(PATIENCE))
+        closing = threading.Thread(target=client.close, args=(0,), daemon=True)
+        closing.start()
+        self.assert_ends(closing)
+        self.assert_ends(writing)
+        self.assertIsNotNone(self.gone)
+        self.assert_gone(client.pid)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,8 @@ class Client(Batches, Listening, Submitting, Methods):
         """Ends the server: closes its input, waits, then SIGTERM, then SIGKILL.
 
         Open calls have `grace` seconds to be answered; those that are not raise ServerCancelled
-        or ServerGone. Closing twice is allowed, and from any thread.
+        or ServerGone. Closing twice is allowed, and from any thread. A signal handler should raise
+        an exception, after which the client is closed, rather than call the client.
         """
         self._servers.close(grace)
 

@@ -12,6 +12,7 @@ from .receiver import Receiver
 from .turns import ReadingTurn
 
 _LONGEST_POLL = 3600.0  # seconds; a longer wait is one of several
+_LONGEST_TURN = 1.0  # seconds; a writer that reads too looks that often whether the client is closed
 _BESIDE_A_READER = 0.02  # seconds; a writer looks that often whether another thread still reads
 
 
@@ -66,12 +67,12 @@ class Reader:
                 self.turn.pass_on()
 
     def make_room(self, descriptor: int, deadline: Optional[float]) -> bool:
-        """Waits until a full pipe may take more; False when the deadline passes first.
+        """Waits until a full pipe may take more; False when the deadline passes first, or the server is gone.
 
         A server whose answers nobody takes stops reading, so this thread takes them while it waits.
         """
         left = seconds_until(deadline)
-        if left == 0 or descriptor < 0:
+        if left == 0 or descriptor < 0 or self._receiver.is_over:
             return False
         mine: List[bool] = []
         lock = self.turn.lock
@@ -79,9 +80,9 @@ class Reader:
             poller = select.poll()
             poller.register(descriptor, select.POLLOUT)
             longest = _BESIDE_A_READER
-            if take(lock, mine):
+            if not self._receiver.closing and take(lock, mine):  # whoever closes reads
                 poller.register(self._descriptor, select.POLLIN)
-                longest = _LONGEST_POLL
+                longest = _LONGEST_TURN
             ready = poller.poll(1000 * (longest if left < 0 else min(left, longest)))
             if mine == [True] and any(found == self._descriptor for found, _ in ready):
                 self._read_some()

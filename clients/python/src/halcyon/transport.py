@@ -27,6 +27,8 @@ from .writing import Writer
 
 T = TypeVar("T")
 
+_LAST_WAIT = 2.0  # seconds for each step of the end of a server that does not end by itself
+
 
 class Transport:
     """Sends requests to one server and gives each answer to the call that waits for it.
@@ -47,7 +49,7 @@ class Transport:
         process.in_forked_child(self._leave_to_parent)
 
     def _make_locks(self) -> None:
-        self._stopping = threading.Lock()
+        self._stopping = threading.RLock()  # a signal handler may close what its thread closes
 
     # Sending
 
@@ -362,15 +364,17 @@ class Transport:
         for step in (self._process.terminate, self._process.kill):
             if not self._receiver.is_over and self._process.wait(0) is None:
                 step()
-                self._read_until(time.monotonic() + 2.0)
+                self._read_until(time.monotonic() + _LAST_WAIT)
         self._let_go()
 
     def _read_until(self, deadline: float) -> None:
         self._reader.read_until(deadline, turn=seconds_until(deadline))
 
     def _let_go(self) -> None:
-        self._writer.close(-1.0)
+        # The end of the reading lets go those who write. Not for ever: the one who writes may be
+        # this very thread, in whose signal handler the client is closed.
         self._reader.close()
+        self._writer.close(_LAST_WAIT)
 
     def _leave_to_parent(self) -> None:
         self._make_locks()

@@ -113,7 +113,7 @@ class Writer:
         self._write_on()
 
     def close(self, seconds: float) -> bool:
-        """Closes the pipe; False when another thread still writes after that time, -1 for ever."""
+        """Closes the pipe; False when another thread still writes after that time."""
         mine: List[bool] = []
         lock = self._lock
         try:
