@@ -1,12 +1,14 @@
 """Ctrl-C at every point of a call at which Python may raise it; the client is as good as before."""
 
+import concurrent.futures
 import os
 import subprocess
 import sys
 import threading
 import unittest
+import warnings
 from types import FrameType
-from typing import Any, Callable, List
+from typing import Any, Callable, List, Tuple
 from unittest import mock
 
 import halcyon
@@ -26,8 +28,9 @@ class Interrupt:
     the end of each call into C. (It does so where a loop goes back too, which is left out here.)
     """
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, files: Tuple[str, ...] = (_PACKAGE,)) -> None:
         self.left = number
+        self._files = files
         """The points that are left to the interrupt; more than 0 at the end if it did not come."""
 
     def run(self, work: Callable[[], object]) -> None:
@@ -43,7 +46,7 @@ class Interrupt:
     def _note(self, frame: FrameType, event: str, argument: Any) -> None:
         if frame.f_code.co_name == "_abandon":  # a finalizer, of which Python drops what it raises
             return
-        if event in ("call", "c_return") and frame.f_code.co_filename.startswith(_PACKAGE):
+        if event in ("call", "c_return") and frame.f_code.co_filename.startswith(self._files):
             self.left -= 1
             if self.left == 0:
                 raise KeyboardInterrupt
@@ -96,6 +99,24 @@ class InterruptTests(Case):
                 break
         self.assertGreater(number, 30)
 
+    def test_a_future_may_be_interrupted_anywhere_and_the_others_are_completed(self) -> None:
+        # Those of Python's futures too.
+        files = (_PACKAGE, concurrent.futures._base.__file__, threading.__file__)
+        client = Client(cache_dir=self.cache)
+        self.addCleanup(client.close)
+        number = 0
+        while True:
+            number += 1
+            call = client.submit("isCached", {"key": "none"})
+            interrupt = Interrupt(number, files)
+            interrupt.run(lambda: (call.result(), call.exception(), call.done()))
+            following = client.submit("isCached", {"key": "none"})
+            done = concurrent.futures.wait([following], PATIENCE).done
+            self.assertEqual(len(done), 1, "after point %d" % number)
+            if interrupt.left > 0:
+                break
+        self.assertGreater(number, 15)
+
     def test_a_message_of_many_pieces_may_be_interrupted_anywhere(self) -> None:
         # Larger than a pipe, both ways: the error shows the key.
         self.assert_survives(lambda client: client.call("isCached", {"key": "k" * 300_000}), 80)
@@ -123,6 +144,11 @@ class InterruptTests(Case):
 
         popen = subprocess.Popen
         number = 0
+        # What is interrupted just before it is given away is closed as it is forgotten.
+        catching = warnings.catch_warnings()
+        catching.__enter__()
+        self.addCleanup(catching.__exit__, None, None, None)
+        warnings.simplefilter("ignore", ResourceWarning)
         with mock.patch("halcyon.lives.FREE_DEATHS", 1 << 40), mock.patch("subprocess.Popen", start):
             while True:
                 number += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import operator
 import threading
 import time
 from collections import deque
@@ -138,6 +139,17 @@ class Call(Awaited, Generic[T]):
             self._transport.settled(self.future)
 
 
+class _Condition(threading.Condition):
+    """A condition that Ctrl-C does not leave taken.
+
+    `with` finds these properties, and calls what they give, within C: that is its lock's own
+    beginning and end, where those of `threading.Condition` are functions in Python.
+    """
+
+    __enter__ = property(operator.attrgetter("_lock.__enter__"))  # type: ignore[assignment]
+    __exit__ = property(operator.attrgetter("_lock.__exit__"))  # type: ignore[assignment]
+
+
 class PendingCall(concurrent.futures.Future[T]):
     """One call on its way, made by `Client.submit`: a future like those of `concurrent.futures`.
 
@@ -149,6 +161,7 @@ class PendingCall(concurrent.futures.Future[T]):
 
     def __init__(self, call: Call[T], transport: "Transport") -> None:
         super().__init__()
+        self._condition = _Condition()
         self.id = call.id
         """The id of the request."""
         self.method = call.method
