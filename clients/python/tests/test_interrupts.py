@@ -13,6 +13,7 @@ from unittest import mock
 
 import halcyon
 from halcyon import Client
+from halcyon.calls import Call, PendingCall
 from halcyon.incoming import Incoming
 from halcyon.receiver import Receiver
 
@@ -110,12 +111,28 @@ class InterruptTests(Case):
             call = client.submit("isCached", {"key": "none"})
             interrupt = Interrupt(number, files)
             interrupt.run(lambda: (call.result(), call.exception(), call.done()))
+            self.assertFalse(call.result(PATIENCE))
             following = client.submit("isCached", {"key": "none"})
             done = concurrent.futures.wait([following], PATIENCE).done
             self.assertEqual(len(done), 1, "after point %d" % number)
             if interrupt.left > 0:
                 break
         self.assertGreater(number, 15)
+
+    def test_ctrl_c_while_a_future_is_completed_comes_out_and_spares_the_future(self) -> None:
+        interrupts = [KeyboardInterrupt()]
+
+        def decode(value: Any) -> Any:
+            if interrupts:
+                raise interrupts.pop()
+            return value
+
+        call = Call(1, "a", mock.Mock(), decode, None)
+        future = PendingCall(call, mock.Mock())
+        call._finish("the answer", None)
+        with self.assertRaises(KeyboardInterrupt):
+            future.result(0)
+        self.assertEqual(future.result(0), "the answer")
 
     def test_a_message_of_many_pieces_may_be_interrupted_anywhere(self) -> None:
         # Larger than a pipe, both ways: the error shows the key.

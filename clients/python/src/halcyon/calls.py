@@ -215,15 +215,16 @@ class PendingCall(concurrent.futures.Future[T]):
             if not self._call.is_finished or super().done():
                 return
             result = self._call.result(0)
-        except BaseException as error:  # SystemExit of a callback too: the thread goes on for the other futures
-            self._fail(error)
+        except Exception as error:  # not Ctrl-C, which comes out, and spares the future
+            self.fail(error)
             return
         try:
             self.set_result(result)
         except concurrent.futures.InvalidStateError:  # another thread was faster, or cancelled it
             pass
 
-    def _fail(self, error: BaseException) -> None:
+    def fail(self, error: BaseException) -> None:
+        """Completes the future with that error, and gives the call up."""
         try:
             self.set_exception(error)
         except concurrent.futures.InvalidStateError:
@@ -239,7 +240,7 @@ class PendingCall(concurrent.futures.Future[T]):
         except CallTimedOut:
             raise
         except Exception as error:  # of the progress callback
-            self._fail(error)
+            self.fail(error)
         self.settle()
 
 

@@ -61,6 +61,9 @@ class Settler:
                 with self._submitting:
                     self._thread = None
                 return
-            future.settle()
+            try:
+                future.settle()
+            except BaseException as error:  # SystemExit of a callback: this thread goes on for the others
+                future.fail(error)
             if future.done():
                 self.futures.discard(future)
