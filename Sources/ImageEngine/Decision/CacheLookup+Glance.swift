@@ -18,9 +18,10 @@ extension CacheLookup {
         if options.lookup.forceRefresh { return .unknown }
         let isMade = !options.processing.recipe.isEmpty
         let request = OutgoingRequest(url: resource.url, options: options)
-        let own = scopes.ownKey(resource.cacheKey, of: request)
+        let isPlain = scopes.isPlain(request)
+        let own = isPlain ? CacheKey(resource.cacheKey) : scopes.ownKey(resource.cacheKey, of: request)
         // An image of a remembered login is answered first.
-        if scopes.keys(resource.cacheKey, for: request).first != own { return .unknown }
+        if !isPlain, scopes.keys(resource.cacheKey, for: request).first != own { return .unknown }
         let key = isMade ? options.processing.recipe.cacheKey(own) : own
         let mode = resource.isOnNetwork ? cache.revalidation(options) : .never
         if isMade ? mode != .never : mode == .always { return .unknown }
@@ -34,7 +35,7 @@ extension CacheLookup {
         let hit: ImageCache.Hit
         switch seen {
         case .found(let found): hit = found
-        case .missing: return isMade || !scopes.isPlain(request) ? .unknown : .missing
+        case .missing: return isMade || !isPlain ? .unknown : .missing
         case .unsettled: return .unknown
         }
         // The bytes in memory belonged to a file that another process has replaced.

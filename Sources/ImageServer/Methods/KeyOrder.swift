@@ -194,15 +194,16 @@ struct KeyOrder: Sendable {
     /// - Returns: The requests that may run now.
     mutating func goOn(_ request: any OrderedRequest) -> [any OrderedRequest] {
         guard !request.isLocal, let looked = soon.removeValue(forKey: ObjectIdentifier(request)) else { return [] }
-        var ended = [looked]
+        var noLongerSoon: [Ticket] = []
         if case .key(let key) = request.scope, let index = lanes.index(forKey: key), !lanes.values[index].isAtNetwork {
             lanes.values[index].isAtNetwork = true
             // What waits for it no longer finishes soon.
             for group in lanes.values[index].groups.dropFirst() {
-                ended += group.members.keys.compactMap { soon.removeValue(forKey: $0) }
+                noLongerSoon += group.members.keys.compactMap { soon.removeValue(forKey: $0) }
             }
         }
-        return admitLater() + ended.flatMap { countDownSurveys(past: $0) }
+        let started = admitLater() + countDownSurveys(past: looked)
+        return noLongerSoon.reduce(into: started) { $0 += countDownSurveys(past: $1) }
     }
 
     /// Notes that a request runs: what empties the cache waits until a local one has ended, and another has looked.

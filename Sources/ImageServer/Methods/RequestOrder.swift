@@ -71,6 +71,10 @@ final class RequestOrder: PriorityObserver {
 
     /// Places a request in the order of its cache, or of all caches; returns `true` if it may run now.
     private static func place(_ request: any OrderedRequest, _ state: inout State) -> Bool {
+        let isEverywhere = request.scope == .allCaches
+        if !isEverywhere, state.everywhere.isEmpty {
+            return state.orders[request.cacheName, default: KeyOrder()].enter(request)
+        }
         if state.orders[request.cacheName] == nil {
             // The requests on all caches that have not ended come first in a new order.
             var order = KeyOrder()
@@ -79,7 +83,7 @@ final class RequestOrder: PriorityObserver {
             }
             state.orders[request.cacheName] = order
         }
-        guard request.scope == .allCaches else { return state.orders[request.cacheName]?.enter(request) ?? true }
+        guard isEverywhere else { return state.orders[request.cacheName]?.enter(request) ?? true }
         var missing = 0
         for index in state.orders.values.indices where !state.orders.values[index].enter(request) { missing += 1 }
         state.everywhere.append(Everywhere(request: request, missing: missing))
@@ -129,16 +133,16 @@ final class RequestOrder: PriorityObserver {
     private static func advance(
         past request: any OrderedRequest, goesOn: Bool, _ state: inout State
     ) -> [any OrderedRequest] {
+        func advance(in cache: String) -> [any OrderedRequest] {
+            guard let index = state.orders.index(forKey: cache) else { return [] }
+            defer { if state.orders.values[index].isEmpty { state.orders.remove(at: index) } }
+            return goesOn ? state.orders.values[index].goOn(request) : state.orders.values[index].leave(request)
+        }
+        if state.everywhere.isEmpty { return advance(in: request.cacheName) }
         let isEverywhere = request.scope == .allCaches
         if isEverywhere { state.everywhere.removeAll { $0.request === request } }
-        let names = isEverywhere ? Array(state.orders.keys) : [request.cacheName]
-        var started: [any OrderedRequest] = []
-        for name in names {
-            guard let index = state.orders.index(forKey: name) else { continue }
-            started += goesOn ? state.orders.values[index].goOn(request) : state.orders.values[index].leave(request)
-            if state.orders.values[index].isEmpty { state.orders.remove(at: index) }
-        }
-        return started.filter { next in
+        let caches = isEverywhere ? Array(state.orders.keys) : [request.cacheName]
+        return caches.flatMap { advance(in: $0) }.filter { next in
             guard let index = state.everywhere.firstIndex(where: { $0.request === next }) else { return true }
             state.everywhere[index].missing -= 1
             return state.everywhere[index].missing == 0

@@ -315,8 +315,6 @@ class Transport:
         """Takes the answers that have arrived, unless another thread is already at it."""
         self._reader.read_until(0.0)
 
-    # Reading; whoever calls these has the reader's turn
-
     @property
     def gone(self) -> bool:
         """True when the server is known to have ended."""
