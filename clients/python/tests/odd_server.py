@@ -116,6 +116,12 @@ elif behaviour == "remembers-cancels":
                 write({"method": "$/progress", "params": {"token": token, "value": value}})
             if to_interrupt:
                 os.kill(to_interrupt, signal.SIGINT)
+elif behaviour == "remembers-methods":
+    methods: List[str] = []
+    for request in requests():
+        methods.append(request["method"])
+        if request["method"] == "methods":
+            answer(request, methods)
 elif behaviour == "will-not-end":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     for request in requests():

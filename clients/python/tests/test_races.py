@@ -7,7 +7,7 @@ import unittest
 from typing import Any, Callable, List, Optional
 from unittest import mock
 
-from halcyon import Client, ServerGone
+from halcyon import CallCancelled, CallTimedOut, Client, ServerGone
 from halcyon.calls import Awaited, Call, Inbox
 from halcyon.decoding import as_it_is
 from halcyon.turns import ReadingTurn
@@ -131,6 +131,52 @@ class EndTests(Case):
         assert self.child is not None
         self.assertEqual(answer, params)
         self.assertEqual(os.WEXITSTATUS(os.waitpid(self.child, 0)[1]), 7)
+
+
+class SilentServerTests(Case):
+    def test_a_request_that_is_not_begun_in_its_time_is_not_sent_later(self) -> None:
+        client = Client(binary=self.odd_server("remembers-methods"))
+        self.addCleanup(client.close, 0.2)
+        client.call("methods")
+        os.kill(client.pid, signal.SIGSTOP)
+        for method in ("begun", "late", "late"):
+            with self.assertRaises(CallTimedOut):
+                client.call(method, ["a" * 1_000_000], timeout=0.01)
+        writer = client._servers._transport._writer
+        self.assertLess(sum(len(frame._bytes) for frame in writer._frames), 1_001_000)
+        os.kill(client.pid, signal.SIGCONT)
+        seen = client.call("methods", timeout=PATIENCE)
+        self.assertEqual([method for method in seen if method != "$/cancelRequest"], ["methods", "begun", "methods"])
+
+    def test_a_call_that_a_thread_reads_for_can_be_cancelled_by_another(self) -> None:
+        client = Client(binary=self.odd_server("remembers-methods"))
+        self.addCleanup(client.close, 0.2)
+        reader = client._servers._transport._reader
+        reading = threading.Event()
+        is_readable = reader._is_readable
+
+        def tell_and_read(deadline: Optional[float]) -> bool:
+            reading.set()
+            return is_readable(deadline)
+
+        with mock.patch("halcyon.settling.Settler.add"):  # or its thread would be the one that reads
+            future = client.submit("a")
+        errors: List[Exception] = []
+
+        def wait() -> None:
+            try:
+                future.result()
+            except CallCancelled as error:
+                errors.append(error)
+
+        patched = mock.patch.object(reader, "_is_readable", tell_and_read)
+        with patched, mock.patch("halcyon.reading._LONGEST_TURN", 0.01):
+            thread = threading.Thread(target=wait, daemon=True)
+            thread.start()
+            self.assertTrue(reading.wait(PATIENCE))
+            self.assertTrue(future.cancel())
+            thread.join(PATIENCE)
+        self.assertEqual(len(errors), 1)
 
 
 class ClosingTests(Case):

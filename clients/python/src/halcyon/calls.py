@@ -33,6 +33,11 @@ class Awaited:
         self._wakers: Optional[List[Any]] = None  # locks that sleeping threads wait for
         self._finished = False
 
+    @property
+    def may_be_given_up(self) -> bool:
+        """True when another thread than the one that waits may finish it."""
+        return False
+
     def _report(self, value: Any) -> None:
         if self._reports is not None:
             self._reports.append(value)
@@ -96,6 +101,11 @@ class Call(Awaited, Generic[T]):
     def wait_until(self, deadline: Optional[float]) -> bool:
         """Waits for the answer; False when `deadline`, a time of `time.monotonic`, passes first."""
         return self._finished and not self._reports or self._transport.wait(self, deadline)
+
+    @property
+    def may_be_given_up(self) -> bool:
+        """True when it has a future, whose `cancel` finishes it."""
+        return self.future is not None
 
     @property
     def is_finished(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import select
+import time
 from typing import IO, List, Optional
 
 from .calls import Awaited
@@ -12,7 +13,7 @@ from .receiver import Receiver
 from .turns import ReadingTurn
 
 _LONGEST_POLL = 3600.0  # seconds; a longer wait is one of several
-_LONGEST_TURN = 1.0  # seconds; a writer that reads too looks that often whether the client is closed
+_LONGEST_TURN = 1.0  # seconds; who reads looks that often whether its call was given up, or the client closed
 _BESIDE_A_READER = 0.02  # seconds; a writer looks that often whether another thread still reads
 
 
@@ -39,9 +40,11 @@ class Reader:
             if take(lock, mine):
                 self._deal_with_rest()
                 while not (call._finished or call._reports or self._receiver.is_over):
-                    if not self._is_readable(deadline):
+                    turn = self._end_of_turn(call, deadline)
+                    if self._is_readable(turn):
+                        self._read_some()
+                    elif turn == deadline:
                         return False
-                    self._read_some()
                 return True
         finally:
             if mine == [True]:
@@ -105,6 +108,13 @@ class Reader:
             if mine == [True]:
                 lock.release()
                 self.turn.pass_on()
+
+    def _end_of_turn(self, call: Awaited, deadline: Optional[float]) -> Optional[float]:
+        """The time at which the reader looks whether another thread has given `call` up."""
+        if not call.may_be_given_up:
+            return deadline
+        turn = time.monotonic() + _LONGEST_TURN
+        return turn if deadline is None else min(turn, deadline)
 
     def _is_readable(self, deadline: Optional[float]) -> bool:
         """Waits until there is something to read; False when the deadline passes first.

@@ -63,7 +63,7 @@ class Transport:
     ) -> Call[T]:
         """Sends one request. Raises NotSent when the server has ended, ServerGone when this side has.
 
-        What is not written when the `deadline` passes is written before the next request.
+        One that is not begun when the `deadline` passes is not written any more.
         """
         call = Call(next(self._ids), method, self, decode, on_progress)
         token = None if on_progress is None else call.id
@@ -161,8 +161,8 @@ class Transport:
         """Sends one request for each of `many` parameters, all in one write.
 
         A call that cannot be sent has failed already when it is returned. Raises NotSent when the
-        server has ended before any was sent. What is not written when the `deadline` passes is
-        written before the next request.
+        server has ended before any was sent. When the `deadline` passes before the write has begun,
+        none is written any more.
         """
         calls = [Call(next(self._ids), method, self, decode, None) for _ in many]
         frames: List[bytes] = []

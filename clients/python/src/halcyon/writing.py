@@ -14,11 +14,13 @@ from .locks import seconds_until, take
 class Frame:
     """One message, and how much of it the server has been given."""
 
-    __slots__ = ("is_broken", "_bytes", "_counts")
+    __slots__ = ("is_broken", "is_late", "_bytes", "_counts")
 
     def __init__(self, message: bytes) -> None:
         self.is_broken = False
         """True when the server ended before it was given all of it."""
+        self.is_late = False
+        """True when its deadline has passed; it is completed only if it was begun."""
         self._bytes = memoryview(message)
         self._counts: List[int] = []
 
@@ -29,8 +31,9 @@ class Frame:
 
     @property
     def is_over(self) -> bool:
-        """True when nothing is left to be written, or nobody to read it."""
-        return self.is_broken or self.written == len(self._bytes)
+        """True when nothing is left to be written, or nobody to read it, or nobody who wants it."""
+        written = self.written
+        return self.is_broken or written == len(self._bytes) or self.is_late and written == 0
 
     def write(self, descriptor: int) -> None:
         """Writes some of what is left. Raises OSError."""
@@ -41,8 +44,9 @@ class Frame:
 class Writer:
     """Writes whole messages, in the order in which they come.
 
-    One that Ctrl-C or a deadline interrupted is completed before the next. `make_room` waits
-    until a full pipe may take more; False when the deadline passes first.
+    One that Ctrl-C interrupted is completed before the next, and so is one that was begun when its
+    deadline passed. `make_room` waits until a full pipe may take more; False when the deadline
+    passes first.
     """
 
     def __init__(self, pipe: IO[bytes], make_room: Callable[[int, Optional[float]], bool]) -> None:
@@ -67,7 +71,7 @@ class Writer:
         self.descriptor = -1  # its number may be that of another file soon
 
     def send(self, message: bytes, deadline: Optional[float] = None) -> int:
-        """Writes a message; what is not written when the deadline passes is written before the next.
+        """Writes a message, unless the deadline passes before it is begun.
 
         The number of its bytes; when the server no longer reads, of those that it was given.
         """
@@ -82,6 +86,7 @@ class Writer:
                 while not self._write() and not frame.is_over:
                     if not self._make_room(self.descriptor, deadline):
                         break
+            frame.is_late = seconds_until(deadline) == 0
         finally:
             if mine == [True]:
                 lock.release()
@@ -151,6 +156,9 @@ class Writer:
             try:
                 frame.write(self.descriptor)
             except BlockingIOError:
+                for waiting in tuple(self._frames):
+                    if waiting.is_over:
+                        self._frames.remove(waiting)
                 return False
             except OSError:
                 # The server ended, but its last answers may still be in the pipe: whoever waits
