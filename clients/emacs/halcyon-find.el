@@ -29,6 +29,15 @@
           "\\(?:\\(?1:```+\\)[^`\n]*\\|\\(?1:~~~+\\).*\\|\\(?2:<!--\\).*\\)$")
   "How a block of code or a comment begins; the first group is the fence.")
 
+(defconst halcyon-find--label
+  "\\[\\(\\(?:[^][\\]\\|\\\\.\\)*\\)\\]"
+  "A label of Markdown in brackets, its only ones; the first group is the label.")
+
+(defconst halcyon-find--definition
+  (concat "^[ >]\\{0,3\\}" halcyon-find--label
+          ":[ \t]*\n?[ \t]*\\(?:<\\(?2:[^<>\n]*\\)>\\|\\(?2:[^ \t\n<][^ \t\n]*\\)\\)")
+  "The line that says what a label stands for; the second group is the address.")
+
 (defconst halcyon-find--org
   (concat "\\[\\[\\(?1:[^]\n]+\\)\\]\\(?:\\[\\(?2:" halcyon-find--url "[^]\n]+\\)\\]\\)?\\]")
   "A link of Org: the first group is where to, the second its description.")
@@ -62,6 +71,7 @@ Each is a plist of `:start', `:end', `:url' and, if one is asked for,
 (defun halcyon-find--in-markdown (start end)
   "The references of Markdown and HTML between START and END."
   (let ((blocks (halcyon-find--blocks end))
+        (labels (halcyon-find--labels))
         ;; Elsewhere two backticks may have nothing to do with each other.
         (spans (not (derived-mode-p 'prog-mode 'sgml-mode 'nxml-mode)))
         found)
@@ -72,15 +82,15 @@ Each is a plist of `:start', `:end', `:url' and, if one is asked for,
                 (re-search-forward "!\\[\\|<img[ \t\n/]\\|<!--\\|`+" end t))
       (let* ((from (match-beginning 0))
              (token (match-string-no-properties 0))
-             (block (seq-find (lambda (block) (and (<= (car block) from) (< from (cdr block))))
-                              blocks)))
+             (block (halcyon-find--block-at from blocks)))
         (cond
          (block (goto-char (max (point) (cdr block))))
          ((halcyon-find--escaped-p from) (goto-char (1+ from)))
          ((eq ?` (aref token 0)) (when spans (halcyon-find--skip-code token)))
          ((equal token "<!--") (search-forward "-->" nil t))
          (t (let* ((after (point))
-                   (url (if (eq ?! (aref token 0)) (halcyon-find--link-url)
+                   (url (if (eq ?! (aref token 0))
+                            (or (halcyon-find--link-url) (halcyon-find--label-url after labels))
                           (halcyon-find--tag-url))))
               (cond
                ;; The text of an image may hold another one.
@@ -141,6 +151,41 @@ Returns nil when there is none."
         (goto-char (match-end 0))
         (halcyon-find--unescaped (replace-regexp-in-string "\\\\\\([[:punct:]]\\)" "\\1" raw))))))
 
+(defun halcyon-find--label-url (start labels)
+  "Go behind the image whose text begins at START; return its address in LABELS.
+The label stands in brackets behind the text, or is the text itself."
+  (goto-char start)
+  (when (halcyon-find--skip-text)
+    (let ((label (buffer-substring-no-properties start (1- (point)))))
+      (when (looking-at halcyon-find--label)
+        (goto-char (match-end 0))
+        (unless (string-empty-p (match-string 1))
+          (setq label (match-string-no-properties 1))))
+      (funcall labels label))))
+
+(defun halcyon-find--labels ()
+  "A function from a label of this buffer to its address, or nil.
+It looks for all of them when it is called for the first time."
+  (let (labels)
+    (lambda (label)
+      (unless labels
+        (setq labels (make-hash-table :test #'equal))
+        (save-excursion
+          (let ((blocks (halcyon-find--blocks (point-max))))
+            (goto-char (point-min))
+            (while (re-search-forward halcyon-find--definition nil t)
+              (let* ((url (match-string-no-properties 2))
+                     (block (halcyon-find--block-at (match-beginning 0) blocks))
+                     (name (halcyon-find--normal (match-string-no-properties 1))))
+                ;; The first one counts.
+                (unless (or block (gethash name labels))
+                  (puthash name (halcyon-find--unescaped url) labels)))))))
+      (gethash (halcyon-find--normal label) labels))))
+
+(defun halcyon-find--normal (label)
+  "LABEL as it is compared: in small letters, with one space for several."
+  (downcase (string-join (split-string label) " ")))
+
 (defun halcyon-find--skip-destination ()
   "Go behind an address without spaces, in which each bracket that opens is closed."
   (let ((depth 0) done)
@@ -181,6 +226,10 @@ Returns nil when there is none."
        (lambda (name) (cdr (assoc name '(("&amp;" . "&") ("&quot;" . "\"") ("&lt;" . "<")
                                          ("&gt;" . ">") ("&#39;" . "'")))))
        text t t))))
+
+(defun halcyon-find--block-at (position blocks)
+  "The one of BLOCKS that POSITION is in, or nil."
+  (seq-find (lambda (block) (and (<= (car block) position) (< position (cdr block)))) blocks))
 
 (defun halcyon-find--blocks (end)
   "The blocks of code and the comments that begin before END, as (START . END)."

@@ -59,6 +59,23 @@
          ("a <!-- ![a comment](https://e.org/cat.png) --> b")))
     (should (equal urls (find-tests-urls #'text-mode text)))))
 
+(ert-deftest labels-of-markdown-stand-for-the-addresses-that-the-buffer-defines ()
+  (pcase-dolist
+      (`(,text . ,urls)
+       '(("![a cat][Cat]\n\n[cat]: https://e.org/cat.png" "https://e.org/cat.png")
+         ("![a  Cat][] and ![A\ncat]\n\n[a cat]: <https://e.org/cat.png> \"A title\""
+          "https://e.org/cat.png" "https://e.org/cat.png")
+         ("[cat]:\n  https://e.org/?x=1&amp;y=2\n\n![cat]" "https://e.org/?x=1&y=2")
+         ("[![badge]][home]\n\n[badge]: https://e.org/b.svg\n[home]: https://e.org"
+          "https://e.org/b.svg")
+         ("[a]: https://e.org/1\n[a]: https://e.org/2\n\n![a]" "https://e.org/1")
+         ("![a](https://e.org/1)\n\n[a]: https://e.org/2" "https://e.org/1")
+         ("![a][b]\n\n[a]: https://e.org/1")
+         ("![a]\n\n```\n[a]: https://e.org/1\n```\n")
+         ("![a]\n\n[a]: cat.png")
+         ("if (![x][1]) {}")))
+    (should (equal urls (find-tests-urls #'text-mode text)))))
+
 (ert-deftest code-that-opens-before-what-is-looked-at-is-code ()
   (with-temp-buffer
     (insert "`code that goes on\n![code](https://e.org/cat.png)` ![a](https://e.org/1)\n")
