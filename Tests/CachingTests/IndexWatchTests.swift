@@ -51,7 +51,11 @@ import Testing
     }
 
     @Test func aChangeThatIsNoticedWhileNoCheckMayBeginIsNotForgotten() throws {
-        let disk = try filled()
+        let first = try filled()
+        first.disk.close()
+        unlink(IndexFiles(in: StorageFolder(path: first.root)).mark)
+        let disk = try first.reopened()
+        try disk.store(hollowPNG(width: 49), "first")
         disk.disk.watch.look { disk.clock.advance(seconds: 1) }
         try damage(disk.index + "-wal")
         disk.disk.watch.look { Issue.record("a twentieth of the time at most") }
@@ -223,6 +227,30 @@ import Testing
         try damage(next.index)
         next.disk.checkIndex()
         #expect(try next.disk.totals().count == 23)
+    }
+
+    @Test func anIndexThatThisProcessHasMadeIsNoReasonForACheck() throws {
+        let disk = try filled()
+        // What a check would take in.
+        let stranger = disk.disk.folder.blob(Digest(of: "stranger").hex, "png")
+        try Files.makeFolder(String(stranger.dropLast(69)))
+        overwrite(stranger, hollowPNG(width: 9))
+        disk.disk.checkIndex()
+        #expect(try disk.disk.totals().count == 20)
+        try damage(disk.index + "-wal")
+        disk.disk.checkIndex()
+        #expect(try disk.disk.totals().count == 21)
+    }
+
+    /// The log of SQLite is gone when a process ends, and the next one draws the number of its own.
+    @Test func theFirstChangeAfterALookIsNoReasonForACheck() throws {
+        let first = try filled()
+        first.disk.close()
+        let disk = try first.reopened()
+        _ = try disk.record("1")
+        try disk.store(hollowPNG(width: 77), "new")
+        #expect(try disk.record("missing") == nil)
+        #expect(!disk.disk.index.isChanged)
     }
 
     /// The last connection to go writes SQLite's log into the index, which changes both files.

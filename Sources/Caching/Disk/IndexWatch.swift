@@ -93,8 +93,9 @@ final class IndexWatch: Sendable {
                 }
                 guard mayBeChanged else { return }
             }
-            // A transaction tells a change that SQLite knows of from one that it does not, as long as the file is the same.
-            if now.index.inode == seen?.index.inode {
+            // A transaction tells a change that SQLite knows of from one that it does not, as long as the file is the same,
+            // or has been made here where none was.
+            if now.index.inode == seen?.index.inode || index.hasMade(now.index) {
                 guard let wasChanged = try? index.wasChangedByOthers() else { return }
                 if !wasChanged { return settle() }
             }

@@ -46,6 +46,8 @@ final class CacheIndex: Sendable {
     private let adoptions = Atomic(0)
     let readable = Atomic(false)
     private let newer = Atomic(false)
+    /// The inode of the latest index that this process has made in a folder without images; 0 for none.
+    private let made = Atomic<UInt64>(0)
     /// `true` from a wait for another process that was in vain until the index could be written.
     let isWriteHeld = Atomic(false)
     /// `true` from such a wait until the index could be read.
@@ -104,6 +106,9 @@ final class CacheIndex: Sendable {
 
     /// `true` when the latest use of the index found one that a newer halcyon has made: nothing in the folder may be changed.
     var isNewer: Bool { newer.load(ordering: .relaxed) }
+
+    /// `true` for the file of an index that this process has made: all that is in it has been written since.
+    func hasMade(_ file: IndexMark.File) -> Bool { file.inode != 0 && file.inode == made.load(ordering: .relaxed) }
 
     /// `true` when there is an index file.
     var exists: Bool { get throws { try files.inode != nil } }
@@ -423,6 +428,7 @@ final class CacheIndex: Sendable {
             prepareOpening(isLocked: lock != nil)
             let fresh = try IndexWriter(files, clock: clock, lending: lending)
             slot = fresh
+            if fresh.isNew { made.store(fresh.inode ?? 0, ordering: .relaxed) }
             noteUnproven(fresh.unprovenTimes)
             noteOpening(isAdopting: fresh.isAdopting)
             defer { noteTransaction(of: fresh) }

@@ -30,6 +30,9 @@ final class IndexWriter: IndexReading {
     /// Take back what the transaction did outside of the index.
     private var undos: [() -> Void] = []
 
+    /// `true` when this connection has made the index, in a folder without images.
+    let isNew: Bool
+
     /// Opens the index, and makes or upgrades it if need be.
     init(_ files: IndexFiles, clock: CacheClock, lending: Lending) throws(Failure) {
         (self.files, self.lending, self.clock) = (files, lending, clock)
@@ -43,6 +46,7 @@ final class IndexWriter: IndexReading {
         try database.execute(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = \(pages << 12);"
                 + "PRAGMA wal_autocheckpoint = \(pages);")
+        var isNew = false
         if found < IndexSchema.version {
             let adopts = found == 0 && (try? folder.shards.isEmpty) != true ? "UPDATE totals SET adopting = 1;" : ""
             do {
@@ -50,6 +54,7 @@ final class IndexWriter: IndexReading {
                 // Another process may have done it meanwhile.
                 if try database.number("PRAGMA user_version") == found {
                     try database.execute(IndexSchema.upgrade(from: found) + adopts)
+                    isNew = found == 0 && adopts.isEmpty
                 }
                 try database.execute("COMMIT;")
             } catch {
@@ -57,6 +62,7 @@ final class IndexWriter: IndexReading {
                 throw error
             }
         }
+        self.isNew = isNew
         inode = try? files.inode
         connection = IndexConnection(database)
         isAdopting = try connection.folderState() == IndexSchema.Folder.adopting

@@ -160,8 +160,10 @@ final class SQLiteDatabase {
             (self.log, self.frames) = (log, frames)
         }
 
-        /// `true` when SQLite can have come from `other` to here: the numbers of logs follow one another.
+        /// `true` when SQLite can have come from `other` to here: the numbers of logs follow one another. The first of a file
+        /// is drawn by lot when something is written; until then it is 0.
         func follows(_ other: LogPosition) -> Bool {
+            if other.log == 0, other.frames == 0 { return true }
             let logs = log &- other.log
             return logs == 0 ? frames >= other.frames : logs < 1 << 20
         }
