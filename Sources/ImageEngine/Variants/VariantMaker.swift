@@ -130,27 +130,39 @@ struct VariantMaker: Sendable {
         return try await make(original)
     }
 
+    /// How an original is loaded.
+    enum Loading {
+        case first
+        /// The file of the first one was removed: this one is for this request alone, so that nothing else can remove it.
+        case alone
+        /// The one that the remote tier had cannot be decoded: its source may have a better one.
+        case fromSource
+    }
+
     /// Runs work on the original, from the cache or from its source.
-    ///
-    /// - Parameter isSecondTry: `true` when a first original's file was removed: this one is loaded for this request
-    ///   alone, so that nothing else can remove it.
     func stepWithOriginal(
-        _ request: ImageRequest, isSecondTry: Bool = false,
+        _ request: ImageRequest, _ way: Loading = .first,
         _ work: @escaping @Sendable (Original) async throws -> ImageResult
     ) async throws -> RequestStep {
         let home = engine.lookup.originals(for: request.cache, request.options)
         let policy = engine.lookup.policy(request.resource, request.options)
-        let isOwn = isSecondTry && !policy.staysInCache && !engine.lookup.isOffline(request.options)
-        let loading = (isOwn ? request.with(request.options.keepingNoOriginal) : request).loadingOriginal(in: home)
+        let asksSource = !policy.staysInCache && !engine.lookup.isOffline(request.options)
+        let options =
+            switch way {
+            case .alone where asksSource: request.options.keepingNoOriginal
+            case .fromSource: request.options.refreshing
+            case .first, .alone: request.options
+            }
+        let loading = request.with(options).loadingOriginal(in: home)
         return try await pipeline.firstStep(loading).then { [self] loaded in
-            try await stepWithOriginal(loaded, by: loading, request, isSecondTry: isSecondTry, work)
+            try await stepWithOriginal(loaded, by: loading, request, way, work)
         }
     }
 
     /// Runs work on a loaded original. If it is removed before the worker opens its file, or what was made of it before it is
-    /// read, it is loaded again, once.
+    /// read, or cannot be decoded and is of the remote tier, it is loaded again, once.
     func stepWithOriginal(
-        _ loaded: ImageResult, by loading: ImageRequest, _ request: ImageRequest, isSecondTry: Bool = false,
+        _ loaded: ImageResult, by loading: ImageRequest, _ request: ImageRequest, _ way: Loading = .first,
         _ work: @escaping @Sendable (Original) async throws -> ImageResult
     ) async throws -> RequestStep {
         let prepare = { @Sendable [engine] in
@@ -167,10 +179,11 @@ struct VariantMaker: Sendable {
             let original = Original.isReady(loaded) ? try prepare() : try await engine.pool.run(prepare)
             try Task.checkCancellation()
             return .answer(try await work(original))
-        } catch ImageError.storageFailed where loaded.isGone && !isSecondTry,
-            ImageError.notCached where !isSecondTry
+        } catch ImageError.storageFailed where loaded.isGone && way == .first, ImageError.notCached where way == .first
         {
-            return try await stepWithOriginal(request, isSecondTry: true, work)
+            return try await stepWithOriginal(request, .alone, work)
+        } catch ImageError.badData where loaded.cacheType == .remote && way == .first {
+            return try await stepWithOriginal(request, .fromSource, work)
         }
     }
 

@@ -92,6 +92,26 @@ struct RemoteFaultTests {
         #expect(server.finish() == 0)
     }
 
+    @Test func anImageThatCannotBeDecodedIsLoadedFromItsSourceWhereItIsProcessed() throws {
+        let (whole, count, third) = (try picture.get(), Counter(), try TemporaryFolder())
+        let web = try LocalServer { _ in .reply(200, [:], count.add() == 1 ? hollowPNG(width: 50) : whole) }
+        let redis = try RedisProcess()
+        defer {
+            redis.stop()
+            web.stop()
+        }
+        try fill(redis, web.url("/cat.png"))
+        for (folder, width) in [(other, 8), (other, 9), (third, 10)] {
+            let server = try machine(folder, redis)
+            let processors = #"[{"resize":{"width":\#(width),"height":\#(width)}}]"#
+            let params = #"{"url":\#(quoted(web.url("/cat.png"))),"processors":\#(processors)}"#
+            let reply = try server.call(1, "retrieve", params)
+            #expect(reply["result"]?["width"]?.integer == width, "\(reply.text)")
+            #expect(server.finish() == 0)
+        }
+        #expect(count.value == 2, "the object was replaced")
+    }
+
     @Test(arguments: [SIGKILL, SIGSTOP])
     func aThousandMissesAnswerWhileTheEngineIsGone(signal: Int32) throws {
         let (redis, web) = (try RedisProcess(), try web())
