@@ -18,13 +18,24 @@ package struct SystemError: Error, Equatable {
 
 /// Files and folders by path.
 package enum Files {
+    /// `true` when a call has only been interrupted, or has to wait because somebody who shares the descriptor has set
+    /// `O_NONBLOCK`: then this waits, and the call is made again.
+    private static func mayGoOn(_ descriptor: Int32, for events: Int32) -> Bool {
+        if errno == EINTR { return true }
+        guard errno == EAGAIN else { return false }
+        var place = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+        poll(&place, 1, -1)
+        return true
+    }
+
+    /// Writes all bytes, also to a descriptor that others share.
     package static func writeAll(
         _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ path: String
     ) throws(SystemError) {
         var rest = bytes
         while !rest.isEmpty {
             let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-            if count < 0, errno == EINTR { continue }
+            if count < 0, mayGoOn(descriptor, for: POLLOUT) { continue }
             guard count >= 0 else { throw SystemError(errno, "write", path) }
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }
@@ -45,7 +56,7 @@ package enum Files {
                     count == nil
                     ? Glibc.read(descriptor, piece.baseAddress, most)
                     : pread(descriptor, piece.baseAddress, most, off_t(offset))
-                if got < 0, errno == EINTR { continue }
+                if got < 0, mayGoOn(descriptor, for: POLLIN) { continue }
                 if got == 0, count == nil { return }
                 guard got > 0 else { throw SystemError(got < 0 ? errno : EIO, "read", path) }
                 try body(UnsafeRawBufferPointer(rebasing: piece[..<got]))

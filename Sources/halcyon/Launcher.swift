@@ -54,7 +54,7 @@ enum Launcher {
             complain("\(failure)")
             return 1
         }
-        printToStderr(message)
+        tell(message)
         return 2
     }
 }

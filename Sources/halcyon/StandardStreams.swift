@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 internal import Terminal
 
 /// Private copies of the descriptors of the protocol, made before any other code can print to them.
@@ -44,7 +45,7 @@ struct StandardStreams {
     }
 }
 
-/// Writes a line for people to stderr.
+/// Writes a line to the stderr of a server, or drops it; see ``writeLine(_:to:)``.
 func printToStderr(_ line: String) { writeLine(Array((line + "\n").utf8), to: 2) }
 
 /// Writes a line to a descriptor for people. It is dropped when nobody reads and the pipe is full. A terminal is given a
@@ -56,30 +57,21 @@ func writeLine(_ line: [UInt8], to descriptor: Int32) {
     _ = write(descriptor, line, line.count)
 }
 
+/// Writes a text of a command to stderr, and a line end. Waits for a reader that is slow.
+func tell(_ text: String) { Array((text + "\n").utf8).withUnsafeBytes { try? Files.writeAll($0, to: 2, "stderr") } }
+
 /// Writes a complaint of a command to stderr, its beginning in red on a terminal.
-func complain(_ sentence: String) { printToStderr("\(Colours.on(2).red("halcyon:")) \(sentence)") }
+func complain(_ sentence: String) { tell("\(Colours.on(2).red("halcyon:")) \(sentence)") }
 
 /// Writes a text to stdout. For commands; the server uses its own descriptor.
 ///
 /// - Throws: What ends the command: nothing is said when the reader has gone, as in `halcyon ls | head -1`.
-func printToStdout(_ bytes: [UInt8]) throws {
-    try bytes.withUnsafeBytes { bytes in
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = write(1, rest.baseAddress, rest.count)
-            if count < 0, errno == EINTR { continue }
-            if count < 0, errno == EAGAIN {
-                // Whoever shares it has set O_NONBLOCK.
-                var place = pollfd(fd: 1, events: Int16(POLLOUT), revents: 0)
-                poll(&place, 1, -1)
-                continue
-            }
-            if count < 0, errno == EPIPE { throw Ending.failed }
-            guard count > 0 else {
-                throw StartFailure(
-                    description: "standard output cannot be written: \(String(cString: strerror(errno))).")
-            }
-            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-        }
+func printToStdout(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try printToStdout($0) } }
+
+/// The same for bytes in memory of any kind.
+func printToStdout(_ bytes: UnsafeRawBufferPointer) throws {
+    do throws(SystemError) { try Files.writeAll(bytes, to: 1, "stdout") } catch {
+        if error.code == EPIPE { throw Ending.failed }
+        throw StartFailure(description: "standard output cannot be written: \(String(cString: strerror(error.code))).")
     }
 }

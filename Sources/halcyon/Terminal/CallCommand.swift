@@ -21,7 +21,7 @@ struct CallCommand: ParsableCommand {
     @OptionGroup(visibility: .hidden) var server: ServeOptions
 
     func run() throws {
-        let text = params == "-" ? try LineList(linesOf: params).items.joined(separator: "\n") : params
+        let text = params == "-" ? try LineList.content(of: params) : params
         let bytes = Array(text.utf8)
         do {
             let document = try JSONDocument(parsing: bytes)
@@ -37,7 +37,7 @@ struct CallCommand: ParsableCommand {
         while reply == nil, let message = session.dialogue.next() {
             switch message {
             case .reply(let id, let answer): if id == number { reply = answer }
-            case .other(let text): printToStderr(String(decoding: text, as: UTF8.self))
+            case .other(let text): tell(String(decoding: text, as: UTF8.self))
             case .progress, .silence: continue
             }
         }
@@ -46,7 +46,7 @@ struct CallCommand: ParsableCommand {
         var writer = JSONWriter(indented: true)
         writer.write(document.root)
         if reply.isError {
-            printToStderr(String(decoding: writer.bytes, as: UTF8.self))
+            tell(String(decoding: writer.bytes, as: UTF8.self))
             throw Ending.failed
         }
         try printToStdout(writer.bytes + [UInt8(ascii: "\n")])

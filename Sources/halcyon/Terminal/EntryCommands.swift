@@ -170,7 +170,7 @@ struct RemoveCommand: ParsableCommand {
     @OptionGroup var session: SessionOptions
 
     func run() throws {
-        let keys = try LineList(expanding: self.keys).items
+        let keys = try LineList(expanding: self.keys, isExact: true).items
         let session = try session.session()
         let requests = keys.map { key in
             Dialogue.Request("remove") { params in
@@ -190,15 +190,17 @@ struct RemoveCommand: ParsableCommand {
                 failure = failure ?? Ending.after(reply)
                 complain(reply.complaint(about: keys[number]))
             } else if let document = try? JSONDocument(parsing: reply.text) {
-                if let problem = document.root.remoteProblem {
+                let problem = document.root.remoteProblem
+                if let problem {
                     failure = failure ?? Ending.failed
-                    complain("\(keys[number].forTerminal): the remote tier still has it: \(problem)")
-                } else if let path = document.root.member("readOnlyPath")?.string {
+                    complain("\(keys[number].forTerminal): not removed from the remote tier: \(problem)")
+                }
+                if let path = document.root.member("readOnlyPath")?.string {
                     failure = failure ?? Ending.failed
                     complain(
                         "\(keys[number].forTerminal) is in a read-only folder, where nothing is removed: \(path.forTerminal)"
                     )
-                } else if !everywhere, document.root.member("removed")?.boolean != true {
+                } else if !everywhere || problem != nil, document.root.member("removed")?.boolean != true {
                     failure = failure ?? Ending.failed
                     complain("\(keys[number].forTerminal) is not in the cache.")
                 }

@@ -47,7 +47,7 @@ struct GetReport {
             if json { printLine(reply.text) }
             return fail(reply.complaint(about: list.items[number]), Ending.after(reply))
         }
-        do throws(StartFailure) {
+        do {
             let shown = try place?.take(path, from: list.items[number]) ?? path
             if json { printLine(reply.text) } else if shown != OutputPlace.stream { printLine(Array(shown.utf8)) }
             if reply.framesDropped > 0 {
@@ -60,10 +60,12 @@ struct GetReport {
                     "its file will be removed soon, because the cache does not keep it (\(reason)); --output copies it"
                 complain("\(list.items[number].forTerminal): \(sentence)")
             }
-        } catch {
+        } catch let error as StartFailure {
             screen.revoke()
             if json { printLine(error.object(about: list.items[number])) }
             fail(error.description, Ending.failed)
+        } catch {
+            outputFailure = outputFailure ?? error
         }
     }
 

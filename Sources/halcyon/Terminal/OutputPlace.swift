@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import ImageEngine
+internal import Platform
 
 /// The destination that `--output` names: a file, a folder, or standard output.
 struct OutputPlace {
@@ -42,7 +43,7 @@ struct OutputPlace {
             )
         } else if path.hasSuffix("/") || count > 1 {
             guard mkdir(path, 0o777) == 0 else {
-                throw StartFailure(description: "The folder \(path) cannot be made: \(Self.reason).")
+                throw StartFailure(description: "The folder \(path) cannot be made: \(Self.reason(errno)).")
             }
             self.kind = .folder
         } else {
@@ -68,10 +69,10 @@ struct OutputPlace {
     /// Copies an image to the destination.
     ///
     /// - Returns: The path of the copy, or ``stream``.
-    mutating func take(_ source: String, from url: String) throws(StartFailure) -> String {
+    mutating func take(_ source: String, from url: String) throws -> String {
         switch kind {
         case .stream:
-            try copy(source, to: 1, called: "standard output")
+            try Self.read(source) { try printToStdout($0) }
             return Self.stream
         case .existing:
             let descriptor = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
@@ -101,14 +102,14 @@ struct OutputPlace {
 
     /// Writes a file without a name, where the file system has such, and names it, so that no reader finds half an image, and
     /// nothing is left of a copy that is broken off.
-    private func copy(_ source: String, to target: String) throws(StartFailure) -> String {
+    private func copy(_ source: String, to target: String) throws -> String {
         let folder = target.lastIndex(of: "/").map { String(target[...$0]) } ?? "./"
         let draft = "\(folder).halcyon-\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
         let unnamed = hl_nameable_file(folder)
         let descriptor = unnamed >= 0 ? unnamed : open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw Self.failure(target) }
         defer { close(descriptor) }
-        do throws(StartFailure) { try copy(source, to: descriptor, called: target) } catch {
+        do { try copy(source, to: descriptor, called: target) } catch {
             if unnamed < 0 { unlink(draft) }
             throw error
         }
@@ -130,25 +131,22 @@ struct OutputPlace {
         return target
     }
 
-    private func copy(_ source: String, to target: Int32, called name: String) throws(StartFailure) {
-        let descriptor = open(source, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw StartFailure(description: "\(source) cannot be read: \(Self.reason).")
-        }
-        defer { close(descriptor) }
-        var chunk = [UInt8](repeating: 0, count: 1 << 18)
-        while true {
-            let count = read(descriptor, &chunk, chunk.count)
-            if count == 0 { return }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw StartFailure(description: "\(source) cannot be read: \(Self.reason).") }
-            var done = 0
-            while done < count {
-                let written = chunk[done..<count].withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
-                if written < 0, errno == EINTR { continue }
-                guard written > 0 else { throw Self.failure(name) }
-                done += written
+    private func copy(_ source: String, to target: Int32, called name: String) throws {
+        try Self.read(source) { piece in
+            do throws(SystemError) { try Files.writeAll(piece, to: target, name) } catch {
+                throw Self.failure(name, error.code)
             }
+        }
+    }
+
+    /// Calls `body` with the pieces of a file, one after the other.
+    private static func read(_ source: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let unreadable = { StartFailure(description: "\(source) cannot be read: \(reason($0)).") }
+        let descriptor = open(source, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw unreadable(errno) }
+        defer { close(descriptor) }
+        do { try Files.forEachPiece(of: descriptor, nil, source, body) } catch let error as SystemError {
+            throw unreadable(error.code)
         }
     }
 
@@ -174,9 +172,9 @@ struct OutputPlace {
         StartFailure(description: "\(path) already exists: choose another name, or replace it with --force.")
     }
 
-    private static func failure(_ path: String) -> StartFailure {
-        StartFailure(description: "\(path) cannot be written: \(reason).")
+    private static func failure(_ path: String, _ code: Int32 = errno) -> StartFailure {
+        StartFailure(description: "\(path) cannot be written: \(reason(code)).")
     }
 
-    private static var reason: String { String(cString: strerror(errno)) }
+    private static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
