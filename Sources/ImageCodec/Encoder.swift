@@ -192,7 +192,7 @@ struct Encoder {
         }
         guard let best else {
             throw RenderFailure(
-                .limit("maxOutputBytes"),
+                .limit("cacheSerializer.maxBytes"),
                 "The \(format.rawValue) cannot be made smaller than \(most) bytes; allow more, ask for a smaller picture or for another format."
             )
         }

@@ -3,7 +3,7 @@ package import RemoteStorage
 
 /// The engine's public interface: combines caches, downloader and codec workers.
 ///
-/// ``glance(at:in:options:needsBytes:burst:)`` answers cached images at once and on any thread;
+/// ``glance(at:in:options:needs:burst:)`` answers cached images at once and on any thread;
 /// ``retrieve(_:isMissing:end:)`` answers every request and may wait.
 public final class ImageManager: Sendable {
     let services: EngineServices
@@ -36,19 +36,19 @@ public final class ImageManager: Sendable {
 
     /// Looks for an image that may be answered, with no more than an index look-up.
     ///
-    /// - Parameter needsBytes: `true` to find the image only if memory holds its bytes.
+    /// - Parameter needs: With bytes, the image is found only if memory holds them; with a file, only if there is one.
     public func glance(
-        at resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool, burst: UInt64
+        at resource: Resource, in cache: ImageCache, options: ImageOptions, needs: ImageNeeds, burst: UInt64
     ) throws(ImageError) -> CacheGlance {
         if ImageLoader(engine: services).refusal(of: resource, options) != nil { return .unknown }
         return try services.lookup.glance(
-            at: resource, in: cache, options: options, needsBytes: needsBytes, burst: burst)
+            at: resource, in: cache, options: options, needs: needs, burst: burst)
     }
 
     /// Starts a request.
     ///
     /// - Parameters:
-    ///   - isMissing: `true` when ``glance(at:in:options:needsBytes:burst:)`` has just not found the image; the cache
+    ///   - isMissing: `true` when ``glance(at:in:options:needs:burst:)`` has just not found the image; the cache
     ///     is then not searched again before the download gets its slot.
     ///   - looked: Called from any thread, before `end`, when the cache alone does not answer; sometimes twice.
     ///   - end: Receives the result once, from any thread: an image, an ``ImageError``, or a `CancellationError` when the

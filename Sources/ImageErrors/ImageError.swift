@@ -98,6 +98,12 @@ extension ImageError {
     public var retryAfter: Double? {
         if case .invalidStatusCode(_, _, let seconds) = self { seconds } else { nil }
     }
+
+    /// The error when it is repeated so many seconds later: as much less is left of ``retryAfter``, in whole seconds.
+    package func repeated(after seconds: Double) -> ImageError {
+        guard case .invalidStatusCode(let status, let url, let wanted?) = self else { return self }
+        return .invalidStatusCode(status, url: url, retryAfter: max(wanted - seconds, 0).rounded(.up))
+    }
 }
 
 extension ImageError: CustomStringConvertible {

@@ -76,8 +76,8 @@ public struct RenderFailure: Error, Hashable, Sendable {
         case badData
         /// The source or the output has a format that this machine does not support.
         case unsupported
-        /// A limit was exceeded: the name of the field of ``RenderLimits``, or `maxOutputBytes` for that of
-        /// ``Encoding``.
+        /// A limit was exceeded: the name of the option, which is that of the field of ``RenderLimits``, or
+        /// `cacheSerializer.maxBytes`.
         case limit(String)
         /// A step failed.
         case processingFailed

@@ -60,7 +60,7 @@ import Testing
             let failure = try await bench.make(
                 Fixtures.folder + "/jpeg-photo.jpg", "jpeg", rule: .format(format, Encoding(maxBytes: 200))
             ).outcome.failure
-            #expect(failure?.kind == .limit("maxOutputBytes"))
+            #expect(failure?.kind == .limit("cacheSerializer.maxBytes"))
         }
     }
 
@@ -180,7 +180,7 @@ import Testing
                 Pixels(width: image.width, height: image.height, bytes: together).likeness(alone) > 34,
                 "\(chain.identifier)")
         }
-        #expect(reply.outcomes[5].failure?.kind == .limit("maxOutputBytes"))
+        #expect(reply.outcomes[5].failure?.kind == .limit("cacheSerializer.maxBytes"))
     }
 
     @Test("Raw pixels are RGBA rows without padding, the frames one after another")

@@ -1,5 +1,5 @@
 /// The decision about a cached entry for a request, with its reason. It is the only one: the hit on the reader thread,
-/// loads, made variants, `probe`, `prefetch` and `explain` all use it; what ``CacheLookup/glance(at:in:options:needsBytes:burst:)``
+/// loads, made variants, `probe`, `prefetch` and `explain` all use it; what ``CacheLookup/glance(at:in:options:needs:burst:)``
 /// cannot tell without waiting is left to the load. A plain value.
 struct CacheDecision: Sendable, Equatable {
     enum Action: Sendable, Equatable {

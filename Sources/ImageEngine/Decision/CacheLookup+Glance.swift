@@ -11,9 +11,9 @@ public enum CacheGlance: Sendable {
 }
 
 extension CacheLookup {
-    /// See ``ImageManager/glance(at:in:options:needsBytes:burst:)``.
+    /// See ``ImageManager/glance(at:in:options:needs:burst:)``.
     func glance(
-        at resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool, burst: UInt64
+        at resource: Resource, in cache: ImageCache, options: ImageOptions, needs: ImageNeeds, burst: UInt64
     ) throws(ImageError) -> CacheGlance {
         if options.lookup.forceRefresh { return .unknown }
         let isMade = !options.processing.recipe.isEmpty
@@ -26,6 +26,7 @@ extension CacheLookup {
         let mode = resource.isOnNetwork ? cache.revalidation(options) : .never
         if isMade ? mode != .never : mode == .always { return .unknown }
         let verifies = !isMade && cache.verifiesDecode(options)
+        let needsBytes = needs.contains(.bytes) || options.storage.queryDataWhenInMemory
         // If bytes must be read, the slow path handles all of it, so that the hit is counted once.
         if needsBytes, !cache.holdsBytes(key) { return .unknown }
         let seen: Lookup<ImageCache.Hit>
@@ -41,7 +42,7 @@ extension CacheLookup {
         // The bytes in memory belonged to a file that another process has replaced.
         if needsBytes, hit.bytes == nil { return .unknown }
         // Its file must be written.
-        if hit.lacksFile(for: options.storage) { return .unknown }
+        if needs.contains(.file), hit.lacksFile(for: options.storage) { return .unknown }
         if isMade {
             if !isCurrent(hit.record, of: resource, own, for: cache, options, burst: burst) { return .unknown }
         } else if verifies, hit.record.decodeVerdict != .sound {

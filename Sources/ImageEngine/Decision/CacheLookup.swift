@@ -107,12 +107,12 @@ final class CacheLookup: Sendable {
 
     // MARK: Answers
 
-    /// The answer for a hit; writes its file if it is only in memory and the options want it on disk.
+    /// The answer for a hit; writes its file if the caller needs one, it is only in memory, and the options let it go on disk.
     func answer(
         _ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds
     ) throws(ImageError) -> ImageResult {
         var result = ImageResult(hit, in: cache, options)
-        if hit.lacksFile(for: options.storage), let bytes = hit.bytes {
+        if needs.contains(.file), hit.lacksFile(for: options.storage), let bytes = hit.bytes {
             var storing = ImageOptions()
             storing.storage = options.storage
             storing.storage.queryDataWhenInMemory = true

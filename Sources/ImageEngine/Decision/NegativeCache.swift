@@ -22,8 +22,12 @@ struct NegativeCache: Sendable {
         let error: ImageError
         /// The cache key of the image that failed.
         let key: String
+        let start: Int
         let end: Int
         let number: UInt64
+
+        /// The failure as it is repeated.
+        func error(at now: Int) -> ImageError { error.repeated(after: Double(now - start) / 1e9) }
     }
 
     /// The largest number of failures; one more removes the oldest, in O(`limit`).
@@ -43,7 +47,7 @@ struct NegativeCache: Sendable {
         entries.sorted { $0.value.number < $1.value.number }.compactMap { request, entry in
             guard now < entry.end else { return nil }
             return RememberedFailure(
-                url: request.download.url, key: entry.key, error: entry.error,
+                url: request.download.url, key: entry.key, error: entry.error(at: now),
                 seconds: Double(entry.end - now) / 1e9)
         }
     }
@@ -68,7 +72,7 @@ struct NegativeCache: Sendable {
     /// The failure of the request, unless its time is over.
     mutating func failure(of request: Request, now: Int) -> ImageError? {
         guard let entry = entries[request] else { return nil }
-        if now < entry.end { return entry.error }
+        if now < entry.end { return entry.error(at: now) }
         entries[request] = nil
         return nil
     }
@@ -91,7 +95,8 @@ struct NegativeCache: Sendable {
             return
         }
         lastNumber += 1
-        entries[request] = Entry(error: error, key: key, end: now + Int(min(span, 1e8) * 1e9), number: lastNumber)
+        entries[request] = Entry(
+            error: error, key: key, start: now, end: now + Int(min(span, 1e8) * 1e9), number: lastNumber)
         if entries.count > limit, let oldest = entries.min(by: { $0.value.number < $1.value.number }) {
             entries[oldest.key] = nil
         }

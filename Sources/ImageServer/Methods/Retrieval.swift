@@ -97,9 +97,8 @@ final class Retrieval: OpenRequest, OrderedRequest {
     func immediateReply(isFirst: Bool = true) throws -> ImageReply? {
         if form == .pixels { return nil }
         if isFirst { wasLookedFor.store(true, ordering: .relaxed) }
-        let needsBytes = form.needsBytes || options.storage.queryDataWhenInMemory
         let glance = try manager.glance(
-            at: resource, in: cache, options: options, needsBytes: needsBytes, burst: isFirst ? burst : 0)
+            at: resource, in: cache, options: options, needs: form.needs, burst: isFirst ? burst : 0)
         if case .missing = glance { isMissing.store(true, ordering: .relaxed) }
         guard case .found(let image) = glance, !options.processing.wantsPreview || image.record.preview != nil else {
             return nil

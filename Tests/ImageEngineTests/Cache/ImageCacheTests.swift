@@ -212,7 +212,7 @@ import Testing
         #expect(second.cacheType == .memory && second.record.path == nil)
         let resource = Resource(url: url, cacheKey: "a")
         #expect(
-            try engine.manager.cachedImage(resource, in: cache, options: ImageOptions(), needsBytes: false, burst: 0)
+            try engine.manager.cachedImage(resource, in: cache, options: ImageOptions(), needs: .file, burst: 0)
                 == nil,
             "it takes writing")
         let third = try await engine.image(url, key: "a")
@@ -220,7 +220,7 @@ import Testing
         let path = try #require(third.record.path)
         #expect(try Files.read(path, followsLinks: false) == picture)
         #expect(
-            try engine.manager.cachedImage(resource, in: cache, options: ImageOptions(), needsBytes: false, burst: 0)
+            try engine.manager.cachedImage(resource, in: cache, options: ImageOptions(), needs: .file, burst: 0)
                 != nil)
     }
 

@@ -62,7 +62,7 @@ import Testing
         #expect(try await prefetch("/a?sig=1").completed.count == 1)
         #expect(try await prefetch("/a?sig=2").skipped.count == 1)
         let image = try engine.manager.cachedImage(
-            engine.cache.resource(web.url("/a?sig=3")), in: engine.cache, options: ImageOptions(), needsBytes: false,
+            engine.cache.resource(web.url("/a?sig=3")), in: engine.cache, options: ImageOptions(), needs: .file,
             burst: 0)
         #expect(image?.record.key.key == web.url("/a"))
         #expect(web.requests.map(\.path) == ["/a?sig=1"], "the request is sent as it was")

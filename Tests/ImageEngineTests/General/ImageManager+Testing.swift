@@ -36,11 +36,11 @@ extension ImageManager {
 
     /// The image, if a cache has it and it may be answered at once.
     func cachedImage(
-        _ resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool, burst: UInt64
+        _ resource: Resource, in cache: ImageCache, options: ImageOptions, needs: ImageNeeds, burst: UInt64
     ) throws(ImageError) -> ImageResult? {
         guard
             case .found(let image) = try glance(
-                at: resource, in: cache, options: options, needsBytes: needsBytes, burst: burst)
+                at: resource, in: cache, options: options, needs: needs, burst: burst)
         else { return nil }
         return image
     }

@@ -38,7 +38,7 @@ import Testing
         _ = try engine.manager.store(hollowPNG(width: 9), for: CacheKey(url), in: engine.cache, options: storing)
         let asked = ImageOptions { $0.processing.recipe.processors = [.blackWhite] }
         let glance = try engine.manager.glance(
-            at: engine.cache.resource(url), in: engine.cache, options: asked, needsBytes: false, burst: 0)
+            at: engine.cache.resource(url), in: engine.cache, options: asked, needs: .file, burst: 0)
         if case .found = glance { Issue.record("what was made of the old one is answered at once") }
         #expect(try await image([.blackWhite]).cacheType == .none)
     }
@@ -51,7 +51,7 @@ import Testing
         }
         func isAnswered() throws -> Bool {
             let glance = try engine.manager.glance(
-                at: engine.cache.resource(url), in: engine.cache, options: asked, needsBytes: false, burst: 0)
+                at: engine.cache.resource(url), in: engine.cache, options: asked, needs: .file, burst: 0)
             if case .found = glance { return true }
             return false
         }

@@ -51,7 +51,7 @@ final class TestEngine: Sendable {
         let caller = ImageCaller(priority: priority ?? CallPriority(options.caller.downloadPriority), report: report)
         var isMissing = false
         if !bytes {
-            let glance = try manager.glance(at: resource, in: cache, options: options, needsBytes: false, burst: 0)
+            let glance = try manager.glance(at: resource, in: cache, options: options, needs: .file, burst: 0)
             if case .found(let image) = glance, !options.processing.wantsPreview { return image }
             if case .missing = glance { isMissing = true }
         }

@@ -48,7 +48,7 @@ import Testing
 
     private func atOnce(_ change: (inout ImageOptions) -> Void = { _ in }) throws -> Int? {
         try engine.manager.cachedImage(
-            Resource(url: url), in: engine.cache, options: ImageOptions(change), needsBytes: false, burst: 0
+            Resource(url: url), in: engine.cache, options: ImageOptions(change), needs: .file, burst: 0
         )?.record.header.width
     }
 

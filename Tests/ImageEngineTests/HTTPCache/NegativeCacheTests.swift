@@ -78,6 +78,17 @@ import Testing
         #expect(try !isRemembered(.invalidStatusCode(503, url: ""), for: 0, retryAfter: 5), "nothing is to be")
     }
 
+    @Test func whatIsLeftOfTheWaitIsTold() throws {
+        var failures = NegativeCache()
+        let (request, second) = (try request("http://h/a"), 1_000_000_000)
+        func busy(_ seconds: Double) -> ImageError { .invalidStatusCode(503, url: "", retryAfter: seconds) }
+        failures.note(busy(4), of: request, for: 10, retryAfter: 4, now: 7 * second)
+        #expect(failures.failure(of: request, now: 7 * second) == busy(4))
+        #expect(failures.failure(of: request, now: 8 * second + 1) == busy(3))
+        #expect(failures.list(now: 10 * second).map(\.error) == [busy(1)])
+        #expect(failures.failure(of: request, now: 11 * second - 1) == busy(1))
+    }
+
     @Test func failuresAreForgottenByURLAndByKey() throws {
         var failures = NegativeCache()
         func note() throws {

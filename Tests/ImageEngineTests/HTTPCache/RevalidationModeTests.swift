@@ -45,7 +45,7 @@ import Testing
         // As the server does before anything else.
         let glance = try other.manager.cachedImage(
             other.cache.resource(web.url), in: other.cache, options: ImageOptions { $0.lookup.revalidate = mode },
-            needsBytes: false, burst: 1)
+            needs: .file, burst: 1)
         #expect(glance?.cacheType == (mode == .ifExpired ? .disk : nil))
         guard glance == nil else { return }
         let first = try await image(mode, on: other)
@@ -65,7 +65,7 @@ import Testing
                 $0.network.request.headers = wanted.isEmpty ? [:] : ["Cache-Control": wanted]
             }
             let found = try engine.manager.cachedImage(
-                engine.cache.resource(web.url), in: engine.cache, options: options, needsBytes: false, burst: 1)
+                engine.cache.resource(web.url), in: engine.cache, options: options, needs: .file, burst: 1)
             #expect((found != nil) == isFresh, "\(wanted)")
         }
     }

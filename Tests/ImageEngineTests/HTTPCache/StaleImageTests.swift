@@ -255,7 +255,7 @@ import Testing
         // What may not stand in does not.
         engine.clock.advance(seconds: 880)
         let error = try await engine.failure(web.url, asked)
-        #expect(error == .remembered(.invalidStatusCode(503, url: web.url, retryAfter: 900)) && web.count == 2)
+        #expect(error == .remembered(.invalidStatusCode(503, url: web.url, retryAfter: 20)) && web.count == 2)
     }
 }
 

@@ -73,7 +73,7 @@ import Testing
             _ = try one.manager.store(hollowPNG(width: 9), for: CacheKey("b"), in: one.cache, options: options)
         }
         let glance = try one.manager.glance(
-            at: resource, in: one.cache, options: ImageOptions(), needsBytes: false, burst: 0)
+            at: resource, in: one.cache, options: ImageOptions(), needs: .file, burst: 0)
         guard case .missing = glance else {
             Issue.record("the cache is empty, and it is \(glance)")
             return

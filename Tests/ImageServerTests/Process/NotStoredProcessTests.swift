@@ -42,6 +42,25 @@ struct NotStoredProcessTests {
         result?["data"]?.string == Data(try picture.get()).base64EncodedString()
     }
 
+    /// A file is written for who asks for one.
+    @Test func whatIsKeptInMemoryOnlyStaysOffTheDiskUntilItsPathIsAskedFor() throws {
+        let data = Data(try picture.get()).base64EncodedString()
+        let server = try server()
+        let store = #"{"key":"k","data":"\#(data)","options":{"cacheMemoryOnly":true}}"#
+        #expect(try server.call(1, "store", store)["result"] != nil)
+        for (id, form) in ["data", "none", "dataUrl"].enumerated() {
+            let result = try server.call(10 + id, "retrieve", #"{"key":"k","as":"\#(form)"}"#)["result"]
+            #expect(result?["cacheType"]?.string == "memory" && result?["path"] == .null, "\(form)")
+        }
+        let made = #"{"key":"k","as":"data","processors":[{"resize":{"width":3}}],"options":{"cacheMemoryOnly":true}}"#
+        #expect(try server.call(20, "retrieve", made)["result"]?["width"]?.integer == 3)
+        #expect(try server.call(21, "list")["result"]?["entries"]?.elements?.isEmpty == true)
+        let result = try server.call(22, "retrieve", #"{"key":"k"}"#)["result"]
+        #expect(result?["cacheType"]?.string == "memory" && result?["path"]?.string != nil)
+        #expect(try server.call(23, "list")["result"]?["entries"]?.elements?.count == 1)
+        #expect(server.finish() == 0)
+    }
+
     @Test func whatTheServerForbidsToStoreIsNamedWithTheReason() throws {
         let web = try web("no-store")
         defer { web.stop() }
@@ -128,8 +147,10 @@ struct NotStoredProcessTests {
         let kept = try server.call(4, "retrieve", params(web, options: #""cacheMemoryOnly":true"#))["result"]
         #expect(kept?["stored"] == nil, "memory keeps it")
         let hit = try server.call(5, "retrieve", params(web))["result"]
-        #expect(try hit?["stored"]?.string == "diskFailed" && hit?["cacheType"]?.string == "memory" && isPicture(hit))
-        #expect(try counts(server) == ["diskFailed": 4])
+        #expect(try hit?["stored"] == nil && hit?["cacheType"]?.string == "memory" && isPicture(hit))
+        #expect(try counts(server) == ["diskFailed": 3])
+        let both = try server.call(6, "retrieve", params(web, as: "both"))["result"]
+        #expect(both?["stored"]?.string == "diskFailed" && both?["path"] == .null, "a file was asked for")
         #expect(server.finish() == 0)
     }
 
