@@ -106,7 +106,8 @@ extension DiskStorage {
     /// Looks at the files of the index now and then, as long as the storage is there.
     func beginWatching() {
         Task.detached(priority: .background) { [weak self] in
-            try? await Task.sleep(for: .seconds(1))
+            // By then, another process that has just written has noted that the index is sound.
+            try? await Task.sleep(for: .seconds(3))
             while let self, !self.watch.isClosing {
                 // A hit does not look where the folder of images is: an index that is opened anew does.
                 if (try? self.folder.check("blobs")) == nil { self.index.closeAll() }

@@ -2,8 +2,8 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// Notices that somebody else has changed the files of the index, and has the folder checked then: a second after it was
-/// opened, and every two seconds from there.
+/// Notices that somebody else has changed the files of the index, and has the folder checked then: three seconds after it
+/// was opened, and every two seconds from there.
 ///
 /// SQLite stops silently at the first damaged page of its log, and cannot tell a missing row from one that never was.
 /// Nobody but SQLite, ``EntryLog`` and ``EntryLogRewriting`` writes these files, so each other change is one too many.
