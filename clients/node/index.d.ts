@@ -148,7 +148,8 @@ export class Client extends Methods {
 
   /**
    * Ends the server. It answers the calls that are open, and exits; one that has not exited after `timeoutMs`
-   * milliseconds (default 5,000) gets SIGTERM, which answers them with `serverCancelled`, and two seconds later SIGKILL.
+   * milliseconds (default 5,000; `Infinity` for no limit) gets SIGTERM, which answers them with `serverCancelled`, and
+   * two seconds later SIGKILL.
    *
    * May be called again: every call resolves with how the server ended, and none rejects.
    */

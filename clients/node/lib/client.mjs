@@ -136,8 +136,9 @@ export class Client extends Methods {
     return left;
   }
 
-  async close({ timeoutMs = closeTimeoutMs } = {}) {
-    const { exitCode, signal } = await this.#servers.close(timeoutMs);
+  async close(options) {
+    const timeoutMs = options?.timeoutMs ?? closeTimeoutMs;
+    const { exitCode, signal } = await this.#servers.close(Number.isNaN(timeoutMs) ? closeTimeoutMs : timeoutMs);
     return { exitCode, signal };
   }
 

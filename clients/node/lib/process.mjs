@@ -1,27 +1,48 @@
 import { spawn } from "node:child_process";
+import { EventEmitter } from "node:events";
 import path from "node:path";
+import { PassThrough } from "node:stream";
 import { findBinary, toPath } from "./binary.mjs";
-import { BinaryNotFoundError } from "./errors.mjs";
 import { LastLines } from "./stderr.mjs";
 
 const killDelayMs = 2000;
 const leftoverOutputMs = 1000;
+const longestTimerMs = 2 ** 31 - 1;
+
+const logs = new Map([
+  ["inherit", (text) => process.stderr.write(text)],
+  ["ignore", () => {}],
+]);
 
 /**
  * All that the servers of one client are started with. Looked up once: the next is started as the first one was, wherever
- * this program is by then. Throws `BinaryNotFoundError` when there is no executable to start.
+ * this program is by then. Throws `BinaryNotFoundError` when there is no executable to start, and a `TypeError` for another
+ * `stderr`.
  */
 export function launch({ binary, cacheDir, schemes, args = [], env = {}, stderr = "inherit" }) {
   const fullEnv = { ...process.env, ...env };
   const cache = cacheDir === undefined ? [] : ["--cache-dir", path.resolve(toPath(cacheDir))];
   const allowed = schemes === undefined ? [] : ["--allowed-schemes", [schemes].flat().join(",")];
-  const logs = { inherit: (text) => process.stderr.write(text), ignore: () => {} };
+  const log = typeof stderr === "function" ? stderr : logs.get(stderr);
+  if (!log) throw new TypeError('`stderr` must be "inherit", "ignore" or a function that receives text.');
   return {
     binary: findBinary(binary, fullEnv),
     args: ["serve", ...cache, ...allowed, ...args],
     env: fullEnv,
-    log: typeof stderr === "function" ? stderr : logs[stderr],
+    log,
   };
+}
+
+/** Starts a child. Whatever the system has against it comes as the event `error`, also what `spawn` throws. */
+function startChild(binary, args, env) {
+  try {
+    return spawn(binary, args, { env, stdio: "pipe" });
+  } catch (error) {
+    if (error instanceof TypeError) throw error; // such as a flag with a NUL character
+    const child = new EventEmitter();
+    process.nextTick(() => child.emit("error", error));
+    return child;
+  }
 }
 
 /**
@@ -39,26 +60,27 @@ export class ServerProcess {
   #timers = [];
   #said = new LastLines();
 
-  /** The exit status, once the process has ended and all its output was read: `{exitCode, signal, stderr, error?}`. */
+  /** The input and the output. They lead nowhere when the process could not be started, and Node made none. */
+  stdin;
+  stdout;
+
+  /**
+   * The exit status, once the process has ended and all its output was read: `{exitCode, signal, stderr, cause}`; `cause` is
+   * why it could not be started.
+   */
   exited;
 
   /** Starts the process, with what `launch` made. */
   constructor({ binary, args, env, log }) {
     this.binary = binary;
-    this.#child = spawn(binary, args, { env, stdio: "pipe" });
+    this.#child = startChild(binary, args, env);
+    this.stdin = this.#child.stdin ?? new PassThrough();
+    this.stdout = this.#child.stdout ?? new PassThrough();
     this.#child.stderr?.setEncoding("utf8").on("data", (text) => {
       this.#said.push(text);
       log(text);
     });
     this.exited = new Promise((resolve) => this.#watch(resolve));
-  }
-
-  get stdin() {
-    return this.#child.stdin;
-  }
-
-  get stdout() {
-    return this.#child.stdout;
   }
 
   /** The process id, or undefined when the process could not be started. */
@@ -104,14 +126,16 @@ export class ServerProcess {
   #updateReferences() {
     if (this.#ended) return; // the handles are closed
     const wanted = this.#busy || this.#holds > 0 || this.#stopping;
-    for (const handle of [this.#child, ...this.#child.stdio]) {
+    for (const handle of [this.#child, ...(this.#child.stdio ?? [])]) {
+      if (handle?.destroyed) continue; // it would wait for a connection
       if (wanted) handle?.ref?.();
       else handle?.unref?.();
     }
   }
 
   #after(milliseconds, action) {
-    this.#timers.push(setTimeout(action, milliseconds));
+    if (milliseconds === Infinity) return;
+    this.#timers.push(setTimeout(action, Math.min(milliseconds, longestTimerMs)));
   }
 
   #watch(resolve) {
@@ -123,9 +147,7 @@ export class ServerProcess {
     };
     child.on("error", (cause) => {
       // Also emitted when a signal cannot be sent: then the process runs, and `exit` is still to come.
-      if (child.pid !== undefined) return;
-      const message = `Cannot start ${JSON.stringify(this.binary)}: ${cause.message}.`;
-      finish({ exitCode: null, signal: null, error: new BinaryNotFoundError(message, [this.binary], cause) });
+      if (child.pid === undefined) finish({ exitCode: null, signal: null, cause });
     });
     child.on("close", (exitCode, signal) => finish({ exitCode, signal }));
     // `close` waits for the end of the output. A descendant that inherited it could hold it open; what the server
@@ -134,13 +156,13 @@ export class ServerProcess {
       this.#stopping = true;
       this.#updateReferences();
       this.#after(leftoverOutputMs, () => {
-        child.stdout.destroy();
+        this.stdout.destroy();
         child.stderr?.destroy();
       });
     });
     // A write that fails or output that ends is no news of its own: the process is ending, or must be made to.
-    child.stdin.on("error", () => this.stop(leftoverOutputMs));
-    child.stdout.on("error", () => this.stop(leftoverOutputMs));
-    child.stdout.on("end", () => this.stop(leftoverOutputMs));
+    this.stdin.on("error", () => this.stop(leftoverOutputMs));
+    this.stdout.on("error", () => this.stop(leftoverOutputMs));
+    this.stdout.on("end", () => this.stop(leftoverOutputMs));
   }
 }

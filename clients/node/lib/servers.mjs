@@ -1,6 +1,6 @@
 import { Connection } from "./connection.mjs";
 import { Delegates } from "./delegates.mjs";
-import { ClientClosedError, ServerGoneError } from "./errors.mjs";
+import { BinaryNotFoundError, ClientClosedError, ServerGoneError } from "./errors.mjs";
 import { Lives } from "./lives.mjs";
 import { launch, ServerProcess } from "./process.mjs";
 import { Restored } from "./restored.mjs";
@@ -102,7 +102,7 @@ export class Servers {
     server.setBusy(false);
     server.exited.then((end) => {
       this.#lives.end();
-      connection.fail((method) => end.error ?? goneError(end, method));
+      connection.fail((method) => (end.cause ? startError(end.cause, server.binary, method) : goneError(end, method)));
       this.#hooks.onEnd();
     });
     if (delegates.names.length > 0) {
@@ -119,6 +119,15 @@ export class Servers {
       process.emitWarning(`The new halcyon server does not take ${method} of the last one: ${error.message}`);
     });
   }
+}
+
+/** What the system says when a file is no executable, or not one for this user. */
+const notExecutable = new Set(["EACCES", "ENOENT"]);
+
+function startError(cause, binary, method) {
+  const message = `Cannot start ${JSON.stringify(binary)}: ${cause.message}.`;
+  if (notExecutable.has(cause.code)) return new BinaryNotFoundError(message, [binary], cause);
+  return new ServerGoneError(message, { method, cause });
 }
 
 function goneError({ exitCode, signal, stderr }, method) {

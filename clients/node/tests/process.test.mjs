@@ -5,10 +5,11 @@ import { chmod, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { BinaryNotFoundError, Client, ClientClosedError } from "halcyon-client";
+import { BinaryNotFoundError, Client, ClientClosedError, ServerGoneError } from "halcyon-client";
+import { launch, ServerProcess } from "../lib/process.mjs";
 import { heldRoute, startHTTP } from "./support/http.mjs";
 import { png } from "./support/images.mjs";
-import { atEnd, eventually, isRunning, packageFolder, realBinary, scratchFolder, startClient } from "./support/servers.mjs";
+import { atEnd, eventually, fakeClient, fakeServer, isRunning, packageFolder, realBinary, scratchFolder, startClient } from "./support/servers.mjs";
 
 test("the binary is found by option, then HALCYON_BIN, then PATH", async (t) => {
   const folder = await scratchFolder(t);
@@ -61,6 +62,20 @@ test("an executable that the system cannot start is an error too", async (t) => 
   await assert.rejects(Client.start({ binary: file }), BinaryNotFoundError);
 });
 
+test("flags that are too long for the system are an error of this package", async () => {
+  await assert.rejects(Client.start({ binary: realBinary(), args: ["x".repeat(200_000)] }), (error) => {
+    assert.ok(error instanceof ServerGoneError);
+    assert.equal(error.cause.code, "E2BIG");
+    return true;
+  });
+});
+
+test("a place for standard error that there is not is refused", () => {
+  for (const stderr of ["pipe", "toString", null]) {
+    assert.throws(() => new Client({ binary: realBinary(), stderr }), { name: "TypeError", message: /"inherit", "ignore"/ });
+  }
+});
+
 test("no file is read where only other schemes are allowed", async (t) => {
   const file = path.join(await scratchFolder(t), "secret.png");
   await writeFile(file, png(6, 4));
@@ -100,6 +115,31 @@ test("close does not wait longer than it may for an open call", async (t) => {
   assert.equal(isRunning(images.pid), false);
 });
 
+test("a time to close that is longer than a timer, or none, sends no signal at once", async (t) => {
+  const source = `process.on("SIGTERM", () => process.exit(9));
+    onMessage(({ id }) => answer(id, null));
+    process.stdin.on("end", () => setTimeout(() => process.exit(0), 50));`;
+  const times = [{ timeoutMs: Infinity }, { timeoutMs: 2 ** 31 }, { timeoutMs: NaN }, { timeoutMs: null }, null];
+  const ends = times.map(async (time) => {
+    const images = await fakeClient(t, source);
+    await images.ping();
+    return images.close(time);
+  });
+  assert.deepEqual(await Promise.all(ends), times.map(() => ({ exitCode: 0, signal: null })));
+});
+
+test("calls that wait for a server to end leave no listeners on its closed streams", async (t) => {
+  const source = `import { closeSync } from "node:fs"; setInterval(() => {}, 1000); closeSync(1);`;
+  const server = new ServerProcess(launch({ binary: await fakeServer(t, source) }));
+  server.stdout.resume();
+  await once(server.stdout, "close");
+  const releases = Array.from({ length: 20 }, () => server.hold());
+  assert.equal(server.stdout.listenerCount("connect"), 0);
+  for (const release of releases) release();
+  process.kill(server.pid, "SIGKILL");
+  await server.exited;
+});
+
 test("an await-using block closes the client", async (t) => {
   if (!Symbol.asyncDispose) {
     assert.equal(Client.prototype[Symbol.asyncDispose], undefined);
@@ -110,9 +150,10 @@ test("an await-using block closes the client", async (t) => {
   assert.equal(isRunning(images.pid), false);
 });
 
-/** Starts a program that uses the package, and collects what it prints. */
-function runProgram(t, source, env = {}) {
-  const child = spawn(process.execPath, ["--input-type=module", "--eval", source], {
+/** Starts a program that uses the package, after a command of the shell, and collects what it prints. */
+function runProgram(t, source, env = {}, before = ":") {
+  const shell = `${before}; exec "$0" "$@"`;
+  const child = spawn("/bin/sh", ["-c", shell, process.execPath, "--input-type=module", "--eval", source], {
     cwd: packageFolder,
     env: { ...process.env, HALCYON_BIN: realBinary(), ...env },
     stdio: ["ignore", "pipe", "inherit"],
@@ -181,4 +222,38 @@ test("a server does not outlive a client that was killed with a call open", asyn
   assert.equal(isRunning(pid), true);
   program.child.kill("SIGKILL");
   await eventually(() => !isRunning(pid), "the server has ended");
+});
+
+test("without free descriptors a server cannot be started, and the next call tries again", async (t) => {
+  const source = `
+    import { closeSync, openSync } from "node:fs";
+    import { Client } from "halcyon-client";
+    const tell = ({ name, kind, retryable, message }) => console.log(name, kind, retryable, message);
+    const options = { cacheDir: process.env.CACHE, stderr: "ignore" };
+    const files = [];
+    const fill = () => {
+      try {
+        for (;;) files.push(openSync("/dev/null"));
+      } catch {}
+    };
+    const free = () => files.splice(0).forEach(closeSync);
+    fill();
+    await Client.start(options).catch(tell);
+    free();
+    const images = await Client.start(options);
+    process.kill(images.pid, "SIGKILL");
+    await images.ping().catch(() => {});
+    fill();
+    await images.ping().catch(tell);
+    free();
+    console.log(await images.ping());
+    await images.close();
+  `;
+  const program = runProgram(t, source, { CACHE: await scratchFolder(t) }, "ulimit -n 60");
+  assert.deepEqual(await program.exited, [0, null]);
+  const told = /^ServerGoneError serverGone true Cannot start ".*": spawn .*EMFILE\.$/;
+  const [first, second, ...rest] = program.output.trimEnd().split("\n");
+  assert.match(first, told);
+  assert.match(second, told);
+  assert.deepEqual(rest, ["null"]);
 });

@@ -49,7 +49,10 @@ export class BinaryNotFoundError extends HalcyonError {
   readonly searched: readonly string[];
 }
 
-/** The server process ended, or wrote what is not JSON-RPC. Its `code` is `"HALCYON_SERVER_GONE"`. */
+/**
+ * The server process ended, could not be started for want of something such as file descriptors, or wrote what is not
+ * JSON-RPC. Its `code` is `"HALCYON_SERVER_GONE"`.
+ */
 export class ServerGoneError extends HalcyonError {
   readonly code: "HALCYON_SERVER_GONE";
   /** The exit code; null when a signal ended the process or when it still runs. */

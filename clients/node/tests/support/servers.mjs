@@ -33,7 +33,8 @@ export function atEnd(t, action) {
 /** Makes a folder that goes with the test. */
 export async function scratchFolder(t) {
   const folder = await mkdtemp(path.join(tmpdir(), "halcyon-node-"));
-  atEnd(t, () => rm(folder, { recursive: true, force: true }));
+  // A server whose program ended may still be ending there.
+  atEnd(t, () => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 
