@@ -9,6 +9,7 @@ const charactersPerWrite = 256 * 1024;
 export class Outbox {
   #stream;
   #waiting = [];
+  #urgent = [];
   #blocked = false;
   #scheduled = false;
   #ended = false;
@@ -29,9 +30,9 @@ export class Outbox {
     return slip;
   }
 
-  /** Adds a message before all that wait. */
+  /** Adds a message before all that wait, and after the earlier ones of its kind. */
   pushFirst(text) {
-    this.#waiting.unshift({ text });
+    this.#urgent.push({ text });
     this.#schedule();
   }
 
@@ -47,8 +48,12 @@ export class Outbox {
     if (this.#ended) return;
     this.#ended = true;
     this.#blocked = false;
-    while (this.#waiting.length > 0) this.#writeSome();
+    while (this.#hasMore) this.#writeSome();
     this.#stream.end();
+  }
+
+  get #hasMore() {
+    return this.#urgent.length + this.#waiting.length > 0;
   }
 
   #schedule() {
@@ -61,13 +66,15 @@ export class Outbox {
   }
 
   #flush() {
-    while (this.#waiting.length > 0 && !this.#blocked && !this.#ended) {
+    while (this.#hasMore && !this.#blocked && !this.#ended) {
       if (!this.#writeSome()) this.#blocked = true;
     }
   }
 
   /** Writes about 256 KiB of messages. Returns false when the stream asks to wait. */
   #writeSome() {
+    if (this.#urgent.length > 0) this.#waiting = this.#urgent.concat(this.#waiting);
+    this.#urgent = [];
     let count = 0;
     let text = "";
     while (count < this.#waiting.length && text.length < charactersPerWrite) {

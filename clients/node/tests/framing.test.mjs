@@ -67,13 +67,14 @@ test("while the stream asks to wait, messages can be taken back and urgent ones 
   const second = outbox.push("second\n");
   outbox.push("third\n");
   outbox.pushFirst("urgent\n");
+  outbox.pushFirst("urgent too\n");
   await turn();
   assert.deepEqual(writes, ["first\n"]);
   assert.equal(outbox.takeBack(first), false);
   assert.equal(outbox.takeBack(second), true);
   stream.take();
   await turn();
-  assert.deepEqual(writes, ["first\n", "urgent\nthird\n"]);
+  assert.deepEqual(writes, ["first\n", "urgent\nurgent too\nthird\n"]);
 });
 
 test("the end of the outbox comes after all that waits", async () => {
