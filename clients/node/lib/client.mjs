@@ -1,5 +1,6 @@
 import { Methods, sendMany } from "./methods.mjs";
 import { Servers } from "./servers.mjs";
+import { checkSignal } from "./signals.mjs";
 
 const closeTimeoutMs = 5000;
 
@@ -80,6 +81,7 @@ export class Client extends Methods {
   }
 
   async *events(events, { signal } = {}) {
+    checkSignal(signal);
     signal?.throwIfAborted();
     const names = [events].flat();
     const waiting = [];
@@ -143,6 +145,7 @@ export class Client extends Methods {
   }
 
   async [sendMany](method, paramsList, { signal, onProgress, settled = false } = {}, convert = (result) => result) {
+    checkSignal(signal);
     const connection = this.#servers.living(method) ?? (await this.#servers.next(method));
     const calls = connection.callMany(method, paramsList, { signal, onProgress });
     const results = calls.map(async (call, index) => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { AbortError, ErrorCode, HalcyonError } from "halcyon-client";
 import { Gate, heldRoute, startHTTP } from "./support/http.mjs";
 import { png } from "./support/images.mjs";
-import { fakeClient, startClient } from "./support/servers.mjs";
+import { atEnd, fakeClient, startClient } from "./support/servers.mjs";
 
 const cat = png(6, 4);
 
@@ -70,6 +70,28 @@ test("a signal that is aborted already, or before the write, sends nothing", asy
   controller.abort();
   await assert.rejects(call, isBareAbort);
   assert.deepEqual(await images.call("seen"), ["seen"]);
+});
+
+test("a controller that is given as the signal is refused, and nothing is sent", async (t) => {
+  const images = await fakeClient(t, recorder);
+  for (const signal of [new AbortController(), "aborted", 1]) {
+    const refused = { name: "TypeError", message: /`signal` must be an AbortSignal/ };
+    await assert.rejects(images.call("never", {}, { signal }), refused);
+    await assert.rejects(images.isCachedMany(["never"], { signal, settled: true }), refused);
+    await assert.rejects(images.events("log", { signal }).next(), refused);
+  }
+  assert.deepEqual(await images.call("seen"), ["seen"]);
+});
+
+test("a signal may be that of many calls without a warning", async (t) => {
+  const warnings = [];
+  const listener = (warning) => warnings.push(warning.message);
+  process.on("warning", listener);
+  atEnd(t, () => process.off("warning", listener));
+  const images = await fakeClient(t, recorder);
+  const { signal } = new AbortController();
+  await Promise.all(Array.from({ length: 20 }, () => images.call("seen", {}, { signal })));
+  assert.deepEqual(warnings, []);
 });
 
 test("a server that never answers a cancel does not hold the caller, and its late answer is ignored", async (t) => {
