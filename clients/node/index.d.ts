@@ -139,11 +139,15 @@ export class Client extends Methods {
   /**
    * Calls any method. The parameters are sent and the result is returned as they are: base64 stays base64.
    *
-   * Rejects with a `TypeError` when `onProgress` is given with an array of parameters, or when they are not JSON.
+   * Rejects with a `TypeError` when `onProgress` is given with an array of parameters, or when they are not JSON that the
+   * server reads: also for a number that is not finite, a whole one beyond 64 bits, and half of a surrogate pair.
    */
   call<Result = unknown>(method: string, params?: object | readonly unknown[], options?: CallOptions): Promise<Result>;
 
-  /** Sends a notification, which has no answer. Throws `ClientClosedError` after `close()`. */
+  /**
+   * Sends a notification, which has no answer. Throws `ClientClosedError` after `close()`, and a `TypeError` for parameters
+   * that `call` refuses.
+   */
   notify(method: string, params?: object | readonly unknown[]): void;
 
   /**

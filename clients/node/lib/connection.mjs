@@ -1,9 +1,10 @@
 import { maxMessageBytes } from "./codes.mjs";
 import { cancellationError, HalcyonError, isObject, MessageTooLargeError, ServerGoneError } from "./errors.mjs";
-import { encodeMessage, LineSplitter } from "./framing.mjs";
+import { encodeMessage, LineSplitter, longestLine } from "./framing.mjs";
 import { Outbox } from "./outbox.mjs";
 
 const cancelGraceMs = 1000;
+const tokenPrefix = "halcyon-client ";
 
 /**
  * JSON-RPC 2.0 over two streams: numbers requests, matches replies, carries cancellation and progress.
@@ -25,19 +26,22 @@ export class Connection {
   constructor(input, output, hooks) {
     this.#hooks = hooks;
     this.#outbox = new Outbox(input);
-    const lines = new LineSplitter((line) => this.#receive(line));
+    const tooLong = `a line of more than ${longestLine} bytes`;
+    const lines = new LineSplitter(
+      (line) => this.#receive(line),
+      (head) => this.#violation(head, { what: tooLong }),
+    );
     output.on("data", (chunk) => lines.push(chunk));
   }
 
   /** Sends one request for each element of `paramsList`, all in one write, and returns a promise for each. */
   callMany(method, paramsList, { signal, onProgress } = {}) {
     const group = { left: paramsList.length, signal, onAbort: undefined, calls: [] };
-    const promises = paramsList.map((params, index) => this.#begin(group, method, params, index, onProgress));
     if (signal && group.left > 0) {
       group.onAbort = () => group.calls.forEach((call) => this.#cancel(call, signal.reason));
       signal.addEventListener("abort", group.onAbort, { once: true });
     }
-    return promises;
+    return paramsList.map((params, index) => this.#begin(group, method, params, index, onProgress));
   }
 
   /** Sends a notification. */
@@ -73,7 +77,7 @@ export class Connection {
       if (group.signal?.aborted) throw cancellationError(group.signal.reason, method);
       if (this.#failure) throw this.failure(method);
       const progress = onProgress && ((value) => onProgress(value, index));
-      const text = encode(method, { id, method, params: progress ? withToken(params, id) : params });
+      const text = encode(method, { id, method, params: progress ? withToken(params, tokenPrefix + id) : params });
       return await new Promise((resolve, reject) => {
         const call = { id, method, group, progress, resolve, reject, slip: this.#outbox.push(text) };
         group.calls.push(call);
@@ -113,7 +117,7 @@ export class Connection {
     try {
       message = JSON.parse(line);
     } catch (cause) {
-      this.#violation(line, cause);
+      this.#violation(line, { cause });
       return;
     }
     for (const one of Array.isArray(message) ? message : [message]) this.#dispatch(one, line);
@@ -138,11 +142,17 @@ export class Connection {
       if (this.#hooks.onRequest?.(id, method, params)) return;
       const error = { code: -32601, message: `This client answers no requests, and so not ${method}.` };
       this.reply(id, { error });
-    } else if (method === "$/progress" && this.#calls.get(params?.token)?.progress) {
-      this.#reportProgress(this.#calls.get(params.token), params.value);
-    } else {
-      this.#hooks.onNotification(method, params);
+      return;
     }
+    const call = method === "$/progress" ? this.#callOf(params?.token) : undefined;
+    if (call?.progress) this.#reportProgress(call, params.value);
+    else this.#hooks.onNotification(method, params);
+  }
+
+  /** The open call whose progress has this token. */
+  #callOf(token) {
+    if (typeof token !== "string" || !token.startsWith(tokenPrefix)) return undefined;
+    return this.#calls.get(Number(token.slice(tokenPrefix.length)));
   }
 
   #reportProgress(call, value) {
@@ -161,9 +171,9 @@ export class Connection {
     }
   }
 
-  #violation(line, cause) {
+  #violation(line, { what = "something that is not JSON-RPC", cause } = {}) {
     const shown = JSON.stringify(line.length > 80 ? `${line.slice(0, 80)}…` : line);
-    const message = `The server wrote something that is not JSON-RPC: ${shown}. Check that the executable is halcyon.`;
+    const message = `The server wrote ${what}: ${shown}. Check that the executable is halcyon.`;
     this.#hooks.onViolation((method) => new ServerGoneError(message, { method, cause }));
   }
 }

@@ -52,10 +52,12 @@ test("AbortSignal.timeout rejects with its TimeoutError", async (t) => {
 
 const recorder = `
   const seen = [];
+  const tokens = new Map();
   onMessage(({ id, method, params }) => {
     seen.push(method);
     if (method === "seen") answer(id, seen);
-    if (method === "progress") send({ method: "$/progress", params: { token: params.of, value: { kind: "report" } } });
+    if (params?.workDoneToken) tokens.set(id, params.workDoneToken);
+    if (method === "progress") send({ method: "$/progress", params: { token: tokens.get(params.of), value: { kind: "report" } } });
     if (method === "late") answer(params.of, "too late");
   });`;
 

@@ -35,6 +35,27 @@ test("an encoded message is one line even when its text has line ends", () => {
   assert.equal(encodeMessage({ id: 1, method: "a\nb" }), '{"jsonrpc":"2.0","id":1,"method":"a\\nb"}\n');
 });
 
+test("a message that the server cannot read is not encoded", () => {
+  const half = "\ud83d";
+  for (const value of [NaN, -Infinity, 2 ** 63, -(2 ** 64), half, `\\${half}`, `${half}${half}\udcbc`, { [half]: 1 }, [[half]]]) {
+    assert.throws(() => encodeMessage({ method: "m", params: { value } }), TypeError, JSON.stringify(value));
+  }
+  for (const value of [2 ** 62, 1e21, 0.5, null, "🖼", "\\ud83d", "\\\\ud83d", "\\ude00"]) {
+    assert.deepEqual(JSON.parse(encodeMessage({ params: { value } })).params, { value });
+  }
+});
+
+test("a line that is too long to be text is given up once, and nothing after it is read", () => {
+  const [lines, longs] = [[], []];
+  const splitter = new LineSplitter((line) => lines.push(line), (head) => longs.push(head));
+  const chunk = Buffer.alloc(2 ** 26, "x"); // shared: only its length counts
+  splitter.push(Buffer.from("first\n"));
+  for (let turn = 0; turn < 9; turn++) splitter.push(chunk);
+  splitter.push(Buffer.from("\nlast\n"));
+  assert.deepEqual(lines, ["first"]);
+  assert.deepEqual(longs, ["x".repeat(100)]);
+});
+
 /** A stream that keeps each write apart, and takes it only when the test says so. */
 function slowStream() {
   const writes = [];

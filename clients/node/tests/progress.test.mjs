@@ -44,6 +44,22 @@ test("each of many gets its own progress, with its index", async (t) => {
   assert.deepEqual(told, [[0, "a"], [1, "b"], [2, "c"]]);
 });
 
+test("a token of one's own is nobody else's, and its progress goes to onNotification", async (t) => {
+  const source = `
+    const tokens = [];
+    onMessage(({ id, params }) => {
+      tokens.push(params.workDoneToken);
+      if (id < 2) return;
+      for (const token of tokens) send({ method: "$/progress", params: { token, value: { kind: "report" } } });
+      answer(id, {});
+      answer(1, {});
+    });`;
+  const [own, other] = [[], []];
+  const images = await fakeClient(t, source, { onNotification: (method, { token }) => own.push(token) });
+  await Promise.all([images.call("x", { workDoneToken: 2 }), images.call("x", {}, { onProgress: () => other.push(1) })]);
+  assert.deepEqual([own, other], [[2], [1]]);
+});
+
 test("a call without onProgress asks for none, and other notifications go to onNotification", async (t) => {
   const source = `onMessage(({ id, params }) => {
     send({ method: "log", params: { level: "info" } });

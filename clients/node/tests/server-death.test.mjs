@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { EventEmitter } from "node:events";
+import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { Client, ServerGoneError } from "halcyon-client";
+import { Connection } from "../lib/connection.mjs";
 import { heldRoute, startHTTP } from "./support/http.mjs";
 import { png } from "./support/images.mjs";
 import { fakeClient, fakeServer, isRunning, realBinary, startClient } from "./support/servers.mjs";
@@ -48,6 +51,17 @@ test("a program that is not halcyon is found out by what it writes, and ended", 
   await assert.rejects(images.ping(), { name: "ServerGoneError", message: /Welcome to another program/ });
   assert.deepEqual(await images.close(), { exitCode: null, signal: "SIGKILL" });
   assert.equal(isRunning(images.pid), false);
+});
+
+test("a line that does not end fails the calls, and its program is ended", async () => {
+  const output = new EventEmitter();
+  const told = [];
+  const connection = new Connection(new PassThrough(), output, { onBusy() {}, onViolation: (error) => told.push(error("m")) });
+  for (let turn = 0; turn < 9; turn++) output.emit("data", Buffer.alloc(2 ** 26, "x"));
+  assert.equal(told.length, 1);
+  assert.ok(told[0] instanceof ServerGoneError);
+  assert.match(told[0].message, /line of more than \d+ bytes: "x+…"/);
+  connection.end();
 });
 
 test("a server that ignores the end of input and SIGTERM is killed", async (t) => {

@@ -5,8 +5,9 @@ import path from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { MessageTooLargeError } from "halcyon-client";
-import { Gate } from "./support/http.mjs";
-import { fakeClient, fakeServer, packageFolder, scratchFolder } from "./support/servers.mjs";
+import { Gate, heldRoute, startHTTP } from "./support/http.mjs";
+import { png } from "./support/images.mjs";
+import { fakeClient, fakeServer, packageFolder, scratchFolder, startClient } from "./support/servers.mjs";
 
 test("answers that come byte by byte are put together, and overtaking ones find their calls", async (t) => {
   const source = `
@@ -65,6 +66,25 @@ test("a message the server would not read is refused here", async (t) => {
   });
   await assert.rejects(images.call("x", { big: 1n }), TypeError);
   assert.equal(await images.ping(), null);
+});
+
+test("a notification that the server could not read is refused, and costs no open call", async (t) => {
+  const held = heldRoute(png(6, 4));
+  const http = await startHTTP(t, { "/cat.png": held });
+  const images = await startClient(t);
+  const call = images.retrieve(http.url("/cat.png"));
+  await held.asked;
+  assert.throws(() => images.notify("x/y", { text: "\ud800" }), TypeError);
+  assert.throws(() => images.notify("x/y", { number: 2 ** 63 }), TypeError);
+  await images.ping();
+  held.open();
+  assert.equal((await call).width, 6);
+});
+
+test("a number that is not finite is refused rather than sent as null", async (t) => {
+  const images = await startClient(t);
+  await assert.rejects(images.configure({ memory: { countLimit: Infinity } }), TypeError);
+  await assert.rejects(images.retrieve({ url: "data:,", options: { maxBytes: NaN } }), TypeError);
 });
 
 test("what the server writes on standard error reaches the function given for it", async (t) => {
