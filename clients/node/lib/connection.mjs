@@ -1,5 +1,5 @@
-import { maxMessageBytes } from "./codes.mjs";
-import { cancellationError, HalcyonError, isObject, MessageTooLargeError, ServerGoneError } from "./errors.mjs";
+import { ErrorCode, maxMessageBytes } from "./codes.mjs";
+import { cancellationError, HalcyonError, isObject, MessageTooLargeError, ServerGoneError, wordsOf } from "./errors.mjs";
 import { encodeMessage, LineSplitter, longestLine } from "./framing.mjs";
 import { Outbox } from "./outbox.mjs";
 
@@ -50,9 +50,15 @@ export class Connection {
     this.#outbox.push(encode(method, { method, params }));
   }
 
-  /** Sends the answer to a request of the server: `{result}` or `{error}`. */
+  /** Sends the answer to a request of the server: `{result}` or `{error}`; for one that it could not read, why. */
   reply(id, answer) {
-    this.#outbox.push(encodeMessage({ id, ...answer }));
+    let text;
+    try {
+      text = encode("an answer", { id, ...answer });
+    } catch (error) {
+      text = encodeMessage({ id, error: { code: ErrorCode.internalError, message: wordsOf(error) } });
+    }
+    this.#outbox.push(text);
   }
 
   /** Sends what waits, then ends the input of the server. */
@@ -140,7 +146,7 @@ export class Connection {
   #receiveRequest({ id, method, params }) {
     if (id !== undefined) {
       if (this.#hooks.onRequest?.(id, method, params)) return;
-      const error = { code: -32601, message: `This client answers no requests, and so not ${method}.` };
+      const error = { code: ErrorCode.methodNotFound, message: `This client answers no requests, and so not ${method}.` };
       this.reply(id, { error });
       return;
     }

@@ -1,4 +1,5 @@
-const refused = -32603;
+import { ErrorCode } from "./codes.mjs";
+import { wordsOf } from "./errors.mjs";
 
 /** The answers for a handler that returns nothing: no opinion. Only `null` is a veto. */
 const noOpinion = { "downloader/modifyRequest": {}, "downloader/redirect": {} };
@@ -9,12 +10,16 @@ export class Delegates {
   #reply;
   #asked = new Map();
 
-  /** `handlers` has a function for each name; `reply(id, answer)` sends what it returned, or its failure. */
+  /**
+   * `handlers` has a function for each name, or undefined as if it had not the name; `reply(id, answer)` sends what it
+   * returned, or its failure.
+   */
   constructor(handlers, reply) {
-    for (const [name, handler] of Object.entries(handlers)) {
+    const given = Object.entries(handlers).filter(([, handler]) => handler !== undefined);
+    for (const [name, handler] of given) {
       if (typeof handler !== "function") throw new TypeError(`The delegate ${name} must be a function.`);
     }
-    this.#handlers = { ...handlers };
+    this.#handlers = Object.fromEntries(given);
     this.#reply = reply;
   }
 
@@ -37,6 +42,11 @@ export class Delegates {
     controller?.abort();
   }
 
+  /** The server has ended, and wants no answer any more. */
+  end() {
+    for (const id of [...this.#asked.keys()]) this.cancel(id);
+  }
+
   async #answer(id, method, params) {
     const controller = new AbortController();
     this.#asked.set(id, controller);
@@ -44,10 +54,8 @@ export class Delegates {
     try {
       const result = await this.#handlers[method](params, { signal: controller.signal });
       answer = { result: result === undefined ? (noOpinion[method] ?? null) : result };
-      // A value that is not JSON fails here instead of when it is sent.
-      JSON.stringify(answer);
     } catch (error) {
-      answer = { error: { code: refused, message: String(error?.message ?? error) } };
+      answer = { error: { code: ErrorCode.internalError, message: wordsOf(error) } };
     }
     if (this.#asked.delete(id)) this.#reply(id, answer);
   }

@@ -1,3 +1,4 @@
+import { format } from "node:util";
 import { ErrorCode } from "./codes.mjs";
 
 const kinds = new Map(Object.entries(ErrorCode).map(([name, code]) => [code, name]));
@@ -18,7 +19,7 @@ export class HalcyonError extends Error {
   /** Makes the error that a JSON-RPC `error` object describes. */
   static fromResponse(error, method) {
     const data = isObject(error?.data) ? error.data : error?.data === undefined ? {} : { value: error.data };
-    return new HalcyonError(String(error?.message ?? "The server reported an error without a message."), {
+    return new HalcyonError(format("%s", error?.message ?? "The server reported an error without a message."), {
       code: error?.code,
       data,
       method,
@@ -83,6 +84,11 @@ export class AbortError extends Error {
 export function cancellationError(reason, method, cause) {
   const isDefault = reason === undefined || (reason instanceof DOMException && reason.name === "AbortError");
   return isDefault ? new AbortError(method, cause) : reason;
+}
+
+/** The words of whatever was thrown, a thousand characters at most, as text that can be sent. */
+export function wordsOf(error) {
+  return format("%s", error?.message ?? error).slice(0, 1000).replace(/\p{Surrogate}/gu, "\ufffd");
 }
 
 export function isObject(value) {

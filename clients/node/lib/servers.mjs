@@ -102,6 +102,7 @@ export class Servers {
     server.setBusy(false);
     server.exited.then((end) => {
       this.#lives.end();
+      delegates.end();
       connection.fail((method) => (end.cause ? startError(end.cause, server.binary, method) : goneError(end, method)));
       this.#hooks.onEnd();
     });

@@ -86,6 +86,58 @@ test("every question gets one answer, and one without a delegate an error", asyn
   assert.deepEqual(notified, []);
 });
 
-test("a delegate that is no function is refused", async (t) => {
+test("whatever a delegate throws or answers, the server gets an answer that it can read", async (t) => {
+  const source = `
+    const answers = {};
+    onMessage(({ id, method, params, result, error }) => {
+      if (method === "initialize") params.capabilities.delegates.forEach((method) => send({ id: method, method, params: {} }));
+      else if (method) answer(id, answers);
+      else answers[id] = error?.message ?? result;
+    });`;
+  const raise = (value) => () => {
+    throw value;
+  };
+  const delegates = {
+    nothing: raise(Object.create(null)),
+    text: raise("no idea"),
+    long: raise(new Error("x".repeat(100_000_000))),
+    half: raise(new Error("\ud800")),
+    halfAnswer: () => ({ headers: { a: "\ud800" } }),
+    endless: () => ({ timeout: Infinity }),
+    large: () => ({ body: "x".repeat(70_000_000) }),
+    right: () => ({ body: "y" }),
+  };
+  const images = await fakeClient(t, source, { delegates });
+  const count = Object.keys(delegates).length;
+  await eventually(async () => Object.keys(await images.call("answers")).length === count, "every question was answered");
+  const { nothing, text, long, half, halfAnswer, endless, large, right } = await images.call("answers");
+  assert.match(nothing, /null prototype/);
+  assert.deepEqual([text, long, half, right], ["no idea", "x".repeat(1000), "\ufffd", { body: "y" }]);
+  assert.match(halfAnswer, /half of a surrogate pair/);
+  assert.match(endless, /must be finite/);
+  assert.match(large, /70000\d+ bytes/);
+});
+
+test("the signal of a question is aborted when the server dies and when the client is closed", async (t) => {
+  for (const end of [(images) => process.kill(images.pid, "SIGKILL"), (images) => images.close({ timeoutMs: 0 })]) {
+    const asked = new Gate();
+    const delegate = (_, { signal }) => {
+      asked.open(signal);
+      return new Promise(() => {});
+    };
+    const images = await startClient(t, { delegates: { [modify]: delegate } });
+    const call = assert.rejects(images.retrieve("http://127.0.0.1:1/"));
+    const signal = await asked.opened;
+    await end(images);
+    await call;
+    await images.close();
+    assert.equal(signal.aborted, true);
+  }
+});
+
+test("a delegate that is no function is refused, and one that is undefined is none", async (t) => {
   await assert.rejects(startClient(t, { delegates: { [modify]: {} } }), TypeError);
+  const source = `let told; onMessage(({ id, params }) => { told ??= params; answer(id, told); });`;
+  const images = await fakeClient(t, source, { delegates: { [modify]: undefined, "downloader/redirect": () => null } });
+  assert.deepEqual(await images.call("told"), { capabilities: { delegates: ["downloader/redirect"] } });
 });
