@@ -124,9 +124,10 @@ export class Client extends Methods {
 
   /**
    * The events of those names as they come, for `for await`: subscribed at the first step, unsubscribed when the loop is
-   * left. Goes on with the next server when one dies; what happens in between is missed. Ends with `close()`; rejects with
-   * the signal's reason when that is aborted. What comes while the loop is busy waits for it. A loop that waits keeps Node
-   * alive. Several loops over one event each get it; the subscription ends with the last.
+   * left. Goes on with the next server when one dies; what happens in between is missed. Ends with `close()`, and with
+   * `unsubscribe` of all its names; rejects with the signal's reason when that is aborted, after a second in any case. What
+   * comes while the loop is busy waits for it. A loop that waits keeps Node alive. Several loops over one event each get it;
+   * the subscription ends with the last.
    */
   events<Name extends keyof CacheEvents>(
     names: Name | readonly Name[],

@@ -1,6 +1,6 @@
 import { Methods, sendMany } from "./methods.mjs";
 import { Servers } from "./servers.mjs";
-import { checkSignal } from "./signals.mjs";
+import { checkSignal, unlessAborted } from "./signals.mjs";
 
 const closeTimeoutMs = 5000;
 
@@ -64,18 +64,30 @@ export class Client extends Methods {
     const connection = this.#servers.living(method);
     if (connection) connection.notify(method, params);
     // When there is none, the next call tells why.
-    else this.#servers.next(method).then((next) => next.notify(method, params)).catch(() => {});
+    else this.#next(method).then((next) => next.notify(method, params)).catch(() => {});
+  }
+
+  /** The connection to the next server, for those who found none that lives. */
+  #next(method, signal) {
+    return unlessAborted(this.#servers.next(method), signal, method);
   }
 
   async subscribe(events, listener, options) {
     const names = [events].flat();
-    const earlier = names.map((name) => [name, this.#listeners.get(name)]);
+    const entries = names.map((name) => {
+      const before = this.#listeners.get(name);
+      return { name, before, entry: { listener: listener ?? before?.listener } };
+    });
     // Known before the server is asked: an event may come with the answer.
-    for (const [name, before] of earlier) this.#listeners.set(name, { listener: listener ?? before?.listener });
+    for (const { name, entry } of entries) this.#listeners.set(name, entry);
     try {
       return (await this.call("subscribe", { events: names }, options)).events;
     } catch (error) {
-      for (const [name, before] of earlier) before ? this.#listeners.set(name, before) : this.#listeners.delete(name);
+      for (const { name, before, entry } of entries) {
+        if (this.#listeners.get(name) !== entry) continue; // of one that was subscribed meanwhile
+        if (before) this.#listeners.set(name, before);
+        else this.#listeners.delete(name);
+      }
       throw error;
     }
   }
@@ -83,12 +95,11 @@ export class Client extends Methods {
   async *events(events, { signal } = {}) {
     checkSignal(signal);
     signal?.throwIfAborted();
-    const names = [events].flat();
     const waiting = [];
     const loop = {
-      names,
+      names: [events].flat(),
       take: (event, params) => {
-        if (!names.includes(event)) return;
+        if (!loop.names.includes(event)) return;
         waiting.push({ event, params });
         loop.wake();
       },
@@ -99,25 +110,27 @@ export class Client extends Methods {
     this.#loops.add(loop);
     let isSubscribed = false;
     try {
-      await this.call("subscribe", { events: names });
+      await this.call("subscribe", { events: loop.names }, { signal });
       isSubscribed = true;
       while (true) {
         while (waiting.length > 0) yield waiting.shift();
-        if (signal?.aborted || this.#servers.isClosed) break;
-        if (!this.#servers.living("subscribe")) await this.#servers.next("subscribe");
+        if (signal?.aborted || this.#servers.isClosed || loop.names.length === 0) break;
+        if (!this.#servers.living("subscribe")) await this.#next("subscribe", signal);
         if (waiting.length > 0) continue;
         const release = this.#servers.process.hold();
         await new Promise((resolve) => (loop.wake = resolve));
         release();
       }
       signal?.throwIfAborted();
+    } catch (error) {
+      signal?.throwIfAborted(); // its reason, also where a call says it in other words
+      throw error;
     } finally {
       this.#loops.delete(loop);
       signal?.removeEventListener("abort", end);
-      const unheard = names.filter((name) => !this.#isHeard(name));
-      if (isSubscribed && unheard.length > 0 && !this.#servers.isClosed) {
-        await this.call("unsubscribe", { events: unheard }).catch(() => {});
-      }
+      // An aborted call may have subscribed. Nobody waits for the answer, which may not come.
+      const unheard = isSubscribed || signal?.aborted ? loop.names.filter((name) => !this.#isHeard(name)) : [];
+      if (unheard.length > 0 && !this.#servers.isClosed) this.call("unsubscribe", { events: unheard }).catch(() => {});
     }
   }
 
@@ -132,9 +145,12 @@ export class Client extends Methods {
   async unsubscribe(events, options) {
     const names = [events].flat();
     const ended = names.map((name) => [name, this.#listeners.get(name)]);
+    const loops = [...this.#loops];
     const left = (await this.call("unsubscribe", { events: names }, options)).events;
-    // One that was subscribed meanwhile stays.
+    // What was subscribed meanwhile stays.
     for (const [name, before] of ended) if (this.#listeners.get(name) === before) this.#listeners.delete(name);
+    for (const loop of loops) loop.names = loop.names.filter((name) => !names.includes(name));
+    this.#wakeLoops();
     return left;
   }
 
@@ -146,8 +162,13 @@ export class Client extends Methods {
 
   async [sendMany](method, paramsList, { signal, onProgress, settled = false } = {}, convert = (result) => result) {
     checkSignal(signal);
-    const connection = this.#servers.living(method) ?? (await this.#servers.next(method));
-    const calls = connection.callMany(method, paramsList, { signal, onProgress });
+    let calls;
+    try {
+      const connection = this.#servers.living(method) ?? (await this.#next(method, signal));
+      calls = connection.callMany(method, paramsList, { signal, onProgress });
+    } catch (reason) {
+      calls = paramsList.map(() => Promise.reject(reason));
+    }
     const results = calls.map(async (call, index) => {
       const result = await call;
       this.#servers.note(method, paramsList[index], result);

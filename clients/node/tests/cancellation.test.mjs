@@ -107,6 +107,29 @@ test("a server that never answers a cancel does not hold the caller, and its lat
   assert.deepEqual(await images.call("seen"), ["held", "seen", "$/cancelRequest", "late", "seen"]);
 });
 
+test("a call that waits for the end of a server is given up at once", async (t) => {
+  const source = `
+    import { closeSync } from "node:fs";
+    process.on("SIGTERM", () => {});
+    setInterval(() => {}, 1000);
+    onMessage(() => { closeSync(1); console.error("closed"); });`;
+  const closed = new Gate();
+  const images = await fakeClient(t, source, { stderr: () => closed.open() });
+  let isOver = false;
+  const open = assert.rejects(images.ping(), { name: "ServerGoneError" }).then(() => (isOver = true));
+  await closed.opened;
+  await new Promise(setImmediate); // its end is known too
+  const controller = new AbortController();
+  const call = images.ping({ signal: controller.signal });
+  controller.abort();
+  await assert.rejects(call, isBareAbort);
+  const outcomes = await images.isCachedMany(["a"], { signal: AbortSignal.abort("mine"), settled: true });
+  assert.deepEqual(outcomes, [{ status: "rejected", reason: "mine" }]);
+  assert.equal(isOver, false);
+  process.kill(images.pid, "SIGKILL");
+  await open;
+});
+
 test("an abort after the answer changes nothing and sends nothing", async (t) => {
   const images = await fakeClient(t, recorder);
   const controller = new AbortController();

@@ -46,6 +46,15 @@ test("a failure among many rejects, or is one outcome when all are asked for", a
   );
 });
 
+test("when no server can be had, each of many is a failed outcome", async (t) => {
+  const images = await fakeClient(t, `process.exit(3);`, { stderr: "ignore" });
+  const kinds = async () => (await images.isCachedMany(["a", "b"], { settled: true })).map(({ reason }) => reason.kind);
+  for (let death = 0; death < 6; death++) assert.deepEqual(await kinds(), ["serverGone", "serverGone"]);
+  await images.close();
+  assert.deepEqual(await kinds(), ["clientClosed", "clientClosed"]);
+  await assert.rejects(images.isCachedMany(["a"]), { kind: "clientClosed" });
+});
+
 test("isCachedMany and cachePathMany answer for each key", async (t) => {
   const images = await startClient(t);
   await images.store({ key: "a", data: cat });
