@@ -162,16 +162,17 @@ export class Client extends Methods {
 
   async [sendMany](method, paramsList, { signal, onProgress, settled = false } = {}, convert = (result) => result) {
     checkSignal(signal);
-    let calls;
+    let calls, notes;
     try {
       const connection = this.#servers.living(method) ?? (await this.#next(method, signal));
+      notes = paramsList.map((params) => this.#servers.sent(method, params));
       calls = connection.callMany(method, paramsList, { signal, onProgress });
     } catch (reason) {
       calls = paramsList.map(() => Promise.reject(reason));
     }
     const results = calls.map(async (call, index) => {
       const result = await call;
-      this.#servers.note(method, paramsList[index], result);
+      notes[index](result);
       return convert(result);
     });
     return settled ? Promise.allSettled(results) : Promise.all(results);

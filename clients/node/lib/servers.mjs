@@ -67,9 +67,9 @@ export class Servers {
     return this.#current.connection;
   }
 
-  /** A call has succeeded; what it set is set again in the next server. */
-  note(method, params, result) {
-    this.#restored.note(method, params, result);
+  /** Looks at a call as it is sent. Returns what is told its result when it has succeeded: the next server is set so too. */
+  sent(method, params) {
+    return this.#restored.sent(method, params);
   }
 
   /** Ends the server, and starts no other. */

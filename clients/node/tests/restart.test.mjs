@@ -67,6 +67,36 @@ test("a new server is told settings in the order in which they were set", async 
   assert.deepEqual([before.memory.countLimit, before.disk.readOnlyPaths], [5, []]);
 });
 
+test("a new server has the settings that were sent, whatever became of their object, and none that was undefined", async (t) => {
+  const images = await startClient(t);
+  const settings = { memory: { countLimit: 5 } };
+  const sent = images.configure(settings);
+  settings.memory.countLimit = 77;
+  await sent;
+  settings.memory.countLimit = 78;
+  await images.configure({ memory: { countLimit: undefined, totalBytesLimit: 1_000_000 } });
+  await images.configure({ cache: "thumbs", memory: false });
+  await images.configure({ cache: "thumbs", memory: undefined, disk: { purgeRatio: 0.25 } });
+  const told = async () => [await images.configure(), await images.configure({ cache: "thumbs" })];
+  const before = await told();
+  assert.deepEqual([before[0].memory.countLimit, before[1].memory], [5, false]);
+  await kill(images);
+  assert.deepEqual(await told(), before);
+});
+
+test("a new server has the read-only folders in their order, also where one was added twice", async (t) => {
+  const images = await startClient(t);
+  const [a, b, c] = [await scratchFolder(t), await scratchFolder(t), await scratchFolder(t)];
+  const paths = async () => (await images.configure()).disk.readOnlyPaths;
+  for (const folder of [a, b, a]) await images.addReadOnlyCachePath(folder);
+  await kill(images);
+  assert.deepEqual(await paths(), [a, b]);
+  await images.configure({ disk: { readOnlyPaths: [c] } });
+  for (const folder of [b, a, b]) await images.addReadOnlyCachePath(folder);
+  await kill(images);
+  assert.deepEqual(await paths(), [c, b, a]);
+});
+
 test("calls made at once after a death are sent in their order, to one new server", async (t) => {
   const { images, starts } = await countedClient(
     t,
@@ -159,24 +189,30 @@ test("the pause before a start doubles with each that dies young, and ends with 
 
 test("what is told again is the last of each setting, and no more than there are settings", () => {
   const restored = new Restored();
+  const note = (method, params, result) => restored.sent(method, params)(result);
   for (let turn = 0; turn < 100; turn++) {
-    restored.note("configure", { memory: { countLimit: turn } });
-    restored.note("configure", { cache: "thumbs", memory: false });
+    note("configure", { memory: { countLimit: turn } });
+    note("configure", { cache: "thumbs", memory: false });
   }
-  restored.note("configure", { disk: { purgeRatio: 1, bytesLimit: 2 } });
-  restored.note("configure", { cache: "default", disk: { purgeRatio: 2 } });
-  restored.note("configure", { cache: "other" });
-  for (let turn = 0; turn < 2; turn++) restored.note("addReadOnlyCachePath", { path: "/a" });
-  restored.note("pause");
-  restored.note("resume");
-  restored.note("subscribe", { events: ["log", "x"] }, { events: ["log", "x"] });
-  restored.note("unsubscribe", { events: ["x"] }, { events: ["log"] });
-  restored.note("retrieve", { url: "u" }, {});
+  note("configure", { disk: { purgeRatio: 1, bytesLimit: 2 } });
+  note("configure", { cache: "default", disk: { purgeRatio: 2 } });
+  note("configure", { cache: "other" });
+  note("addReadOnlyCachePath", { path: "/b" });
+  note("addReadOnlyCachePath", { path: "/c", cache: "thumbs" });
+  note("configure", { disk: { readOnlyPaths: [] } });
+  for (let turn = 0; turn < 2; turn++) note("addReadOnlyCachePath", { path: "/a" });
+  note("pause");
+  note("resume");
+  note("subscribe", { events: ["log", "x"] }, { events: ["log", "x"] });
+  note("unsubscribe", { events: ["x"] }, { events: ["log"] });
+  note("retrieve", { url: "u" }, {});
   assert.deepEqual(restored.calls, [
     { method: "configure", params: { memory: { countLimit: 99 } } },
     { method: "configure", params: { cache: "thumbs", memory: false } },
     { method: "configure", params: { disk: { purgeRatio: 1, bytesLimit: 2 } } },
     { method: "configure", params: { cache: "default", disk: { purgeRatio: 2 } } },
+    { method: "addReadOnlyCachePath", params: { path: "/c", cache: "thumbs" } },
+    { method: "configure", params: { disk: { readOnlyPaths: [] } } },
     { method: "addReadOnlyCachePath", params: { path: "/a" } },
     { method: "subscribe", params: { events: ["log"] } },
   ]);
