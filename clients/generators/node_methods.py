@@ -121,7 +121,8 @@ def _signatures(method: Method, catalog: Catalog) -> List[str]:
 
 def _many_signatures(method: Method, catalog: Catalog) -> List[str]:
     name, result = js_name(method) + "Many", _result(method)
-    requests = "requests: Iterable<%s>" % _request(method, catalog)
+    # A text is one too, of which each character would be a request.
+    requests = "requests: Iterable<%s> & object" % _request(method, catalog)
     words = (
         "Does `%s` for each request, all sent in one write; the results are in the order of the requests."
         % js_name(method)

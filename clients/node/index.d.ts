@@ -118,7 +118,7 @@ export class Client extends Methods {
    */
   subscribe<Name extends keyof CacheEvents>(
     events: Name | readonly Name[],
-    listener?: (event: Name, params: CacheEvents[Name]) => void,
+    listener?: (...told: { [Each in Name]: [event: Each, params: CacheEvents[Each]] }[Name]) => void,
     options?: CallOptions,
   ): Promise<string[]>;
 
@@ -132,7 +132,7 @@ export class Client extends Methods {
   events<Name extends keyof CacheEvents>(
     names: Name | readonly Name[],
     options?: { signal?: AbortSignal },
-  ): AsyncGenerator<{ event: Name; params: CacheEvents[Name] }, void, void>;
+  ): AsyncGenerator<{ [Each in Name]: { event: Each; params: CacheEvents[Each] } }[Name], void, void>;
 
   /** Ends subscriptions, also those of loops, and returns what is still subscribed. None of these events follows. */
   unsubscribe(events: keyof CacheEvents | readonly (keyof CacheEvents)[], options?: CallOptions): Promise<string[]>;

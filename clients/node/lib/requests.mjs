@@ -6,8 +6,9 @@ export function named(name, request) {
   return typeof request === "string" || request instanceof URL ? { [name]: String(request) } : request;
 }
 
-/** The same for many. */
+/** The same for many. A text is no list, though it could be gone through. */
 export function listOf(name, requests) {
+  if (typeof requests === "string") throw new TypeError("The requests must be a list, not a text.");
   return Array.from(requests, (request) => named(name, request));
 }
 

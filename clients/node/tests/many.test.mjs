@@ -55,6 +55,13 @@ test("when no server can be had, each of many is a failed outcome", async (t) =>
   await assert.rejects(images.isCachedMany(["a"]), { kind: "clientClosed" });
 });
 
+test("a text is no list of requests, of which each character is one", async (t) => {
+  const images = await fakeClient(t, `onMessage(({ id }) => answer(id, {}));`);
+  await assert.rejects(images.retrieveMany("https://example.com/cat.png"), { name: "TypeError", message: /list/ });
+  await assert.rejects(images.isCachedMany("key", { settled: true }), TypeError);
+  assert.deepEqual(await images.isCachedMany(["k"]), [{}]);
+});
+
 test("isCachedMany and cachePathMany answer for each key", async (t) => {
   const images = await startClient(t);
   await images.store({ key: "a", data: cat });

@@ -177,22 +177,22 @@ export abstract class Methods {
 
   /** Does `retrieve` for each request, all sent in one write; the results are in the order of the requests. */
   retrieveMany(
-    requests: Iterable<RetrieveRequest | string | URL>,
+    requests: Iterable<RetrieveRequest | string | URL> & object,
     options: SettledOptions,
   ): Promise<PromiseSettledResult<ImageResult>[]>;
-  retrieveMany(requests: Iterable<RetrieveRequest | string | URL>, options?: UnsettledOptions): Promise<ImageResult[]>;
+  retrieveMany(requests: Iterable<RetrieveRequest | string | URL> & object, options?: UnsettledOptions): Promise<ImageResult[]>;
 
   /** Does `isCached` for each request, all sent in one write; the results are in the order of the requests. */
   isCachedMany(
-    requests: Iterable<KeyRequest | string>,
+    requests: Iterable<KeyRequest | string> & object,
     options: SettledOptions,
   ): Promise<PromiseSettledResult<CacheState>[]>;
-  isCachedMany(requests: Iterable<KeyRequest | string>, options?: UnsettledOptions): Promise<CacheState[]>;
+  isCachedMany(requests: Iterable<KeyRequest | string> & object, options?: UnsettledOptions): Promise<CacheState[]>;
 
   /** Does `cachePath` for each request, all sent in one write; the results are in the order of the requests. */
   cachePathMany(
-    requests: Iterable<KeyRequest | string>,
+    requests: Iterable<KeyRequest | string> & object,
     options: SettledOptions,
   ): Promise<PromiseSettledResult<CachePath>[]>;
-  cachePathMany(requests: Iterable<KeyRequest | string>, options?: UnsettledOptions): Promise<CachePath[]>;
+  cachePathMany(requests: Iterable<KeyRequest | string> & object, options?: UnsettledOptions): Promise<CachePath[]>;
 }

@@ -18,8 +18,8 @@ export interface CallOptions {
 export interface HalcyonError extends Error {
   /** The stable name by which to decide: one of the protocol, or `serverGone`, `binaryNotFound`, `messageTooLarge`. */
   kind: string;
-  /** The server's number; undefined for a failure on this side. */
-  code?: number;
+  /** The server's number; for a failure on this side a text such as `"HALCYON_SERVER_GONE"`. */
+  code: number | string;
   /** What the server says besides, such as `statusCode`. */
   data: Record<string, unknown>;
   /** The method that was called. */

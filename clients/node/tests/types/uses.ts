@@ -21,8 +21,14 @@ await client.retrieveMany(["a", { url: "b", processors: [{ resize: { width: 5 } 
 export const entries: EntryDetails[] = [];
 for await (const entry of client.listEntries({ host: "example.com", pageSize: 3 })) entries.push(entry);
 for await (const { event, params } of client.events(["log", "download/didFinish"])) console.log(event, params);
+for await (const one of client.events(["log", "cache/didClean"])) one.event === "log" ? one.params.level.trim() : one.params.keys.pop();
+await client.subscribe(["log", "cache/didClean"], (event, params) => {
+  if (event === "log") params.level.trim();
+  else params.keys.pop();
+});
 await client.subscribe("image/didChange", (_, { key, path }) => console.log(key, path));
 
+export const perhaps = new Client({ delegates: { "downloader/redirect": undefined } });
 const { memory } = await client.configure({ disk: { expiration: { days: 3 } } });
 if (memory) memory.totalBytesLimit.toFixed();
 export const cancelled: number = await client.cancelAll();
@@ -51,6 +57,10 @@ await client.retrieve({ url: "u", options: { maxByte: 5 } });
 await client.retrieve({ url: "u", as: "bytes" });
 // @ts-expect-error: the parameter is key.
 await client.isCached({ kee: "k" });
+// @ts-expect-error: a text is no list of requests.
+await client.retrieveMany("https://example.com/cat.png", { settled: true });
+// @ts-expect-error: a text is no list of keys.
+await client.isCachedMany("k");
 // @ts-expect-error: the event is cache/didClean.
 await client.subscribe("cache/didclaen");
 // @ts-expect-error: nobody asks that.
