@@ -5,14 +5,19 @@ const patterns = [
   { kind: "inline", pattern: /!\[((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\(\s*(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))+))(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)/g },
   // ![alt][label], ![label][] and ![label]
   { kind: "label", pattern: /!\[((?:[^\[\]\\]|\\.)*)\](?:\[([^\[\]]*)\])?(?![(\[])/g },
-  { kind: "html", pattern: /<img(?=\s)[^>]*?\ssrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))[^>]*>/gi },
+  { kind: "html", pattern: /<img\s[^<>]*>/gi },
 ];
+const source = /\ssrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
+
+/** How many characters of a line VS Code shows by default: no cursor is over the rest. */
+const shownCharacters = 10_000;
 
 /**
  * The images that a line of Markdown names: `{reference, start, end}`, places in the line. `lookup(label)` gives what a
  * label stands for.
  */
-function imagesIn(line, lookup = () => undefined) {
+function imagesIn(text, lookup = () => undefined) {
+  const line = text.slice(0, shownCharacters);
   const found = [];
   for (const { kind, pattern } of patterns) {
     for (const match of line.matchAll(pattern)) {
@@ -28,7 +33,8 @@ function imagesIn(line, lookup = () => undefined) {
 function referenceOf(kind, match, lookup) {
   if (kind === "inline") return destination(match[2] ?? match[3]);
   if (kind === "label") return lookup(match[2] || match[1]);
-  return unescaped(match[1] ?? match[2] ?? match[3]);
+  const value = source.exec(match[0]);
+  return value && unescaped(value[1] ?? value[2] ?? value[3]);
 }
 
 /** What stands for an address in Markdown, without what protects its characters. */

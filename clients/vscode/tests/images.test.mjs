@@ -26,6 +26,8 @@ test("images are found where Markdown and HTML name them", () => {
     ["![](", []],
     ["![]()", []],
     ["<img src=>", []],
+    ["<img alt=a>src='b.png'", []],
+    ["<img alt=a <img src = 'b.png' src=c.png>", ["b.png"]],
   ]) {
     assert.deepEqual(references(line), expected, line);
   }
@@ -52,9 +54,16 @@ test("only remote images are looked at, and only under the cursor", () => {
 });
 
 test("a long line costs time in proportion to its length", () => {
-  for (const part of ["![", "![a](", "![a][", "<img ", "![a](b(", "[", "\\"]) {
+  for (const part of ["![", "![a](", "![a][", "<img ", "<img src=x ", "<img src ", "![a](b(", "[", "\\"]) {
     assert.deepEqual(references(part.repeat(2000)), [], part);
   }
+  assert.deepEqual(references(`<img ${" src=x".repeat(2000)}`), []);
+});
+
+test("what VS Code does not show of a line is not looked at", () => {
+  const [near, far] = ["![](near.png) ", " ![](far.png)"];
+  assert.deepEqual(references(`${near}![](data:image/png;base64,${"A".repeat(10_000_000)})${far}`), ["near.png"]);
+  assert.deepEqual(references(near + "a".repeat(9000) + far), ["near.png", "far.png"]);
 });
 
 test("images are described and scaled", () => {
