@@ -1,5 +1,6 @@
 "use strict";
 
+const { format } = require("node:util");
 const { events } = require("./protocol.js");
 
 /**
@@ -12,6 +13,7 @@ class Server {
   #opening;
   #client;
   #heard = new Map();
+  #restarts = 0;
 
   /**
    * `options()` is asked for `{binary, args, env}` at the first start, and after each `stop`; `log(text)` gets what servers
@@ -32,6 +34,7 @@ class Server {
    * Rejects with a `HalcyonError`, when cancelled with the kind `requestCancelled`.
    */
   async call(method, params, { token, onProgress } = {}) {
+    const restarts = this.#restarts;
     const client = await this.#open();
     this.#listen(client);
     const controller = new AbortController();
@@ -40,9 +43,13 @@ class Server {
     const listener = token?.onCancellationRequested(cancel);
     try {
       return await client.call(method, params, { signal: controller.signal, onProgress });
+    } catch (error) {
+      // It was not sent: it waited for another server of a client that `restart` has closed meanwhile.
+      if (error?.kind !== "clientClosed" || this.#restarts === restarts) throw error;
     } finally {
       listener?.dispose();
     }
+    return this.call(method, params, { token, onProgress });
   }
 
   /**
@@ -77,6 +84,7 @@ class Server {
 
   /** Lets the server end, and starts another at once when somebody listens; else the next call does. */
   async restart() {
+    this.#restarts += 1;
     await this.stop();
     if (this.#heard.size > 0) this.#listen(await this.#open());
   }
@@ -128,7 +136,7 @@ class Server {
     try {
       listener(params);
     } catch (error) {
-      this.#log(`A listener failed: ${error?.stack ?? error}\n`);
+      this.#log(format("A listener failed: %s\n", error?.stack ?? error));
     }
   }
 }

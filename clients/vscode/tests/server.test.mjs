@@ -136,6 +136,9 @@ test("a listener that fails is told in the log, and disturbs no other", async (t
   server.on("download/didFinish", () => {
     throw new Error("mine");
   });
+  server.on("download/didFinish", () => {
+    throw Object.create(null);
+  });
   server.on("download/didFinish", ({ statusCode }) => seen.push(statusCode));
   await server.call("ping");
   for (const turn of [1, 2]) {
@@ -163,6 +166,26 @@ test("a server that is stopped answers what it was asked", async (t) => {
   assert.equal((await call).width, 5);
   await stopped;
   assert.equal(server.pid, undefined);
+});
+
+test("a call that waits for another server is answered by the one of a restart, and fails when it is stopped", async (t) => {
+  const server = await startServer(t);
+  for (const turn of [1, 2]) {
+    await server.call("ping");
+    process.kill(server.pid, "SIGKILL");
+    await assert.rejects(server.call("ping"), { kind: "serverGone" });
+    const call = server.call("ping");
+    if (turn === 1) {
+      const restarted = server.restart();
+      assert.equal(await call, null);
+      await restarted;
+    } else {
+      const stopped = server.stop();
+      await assert.rejects(call, { kind: "clientClosed" });
+      await stopped;
+      assert.equal(server.pid, undefined);
+    }
+  }
 });
 
 test("a server that dies before its first word is not started again for those who listen", async (t) => {
