@@ -1,5 +1,7 @@
 import path from "node:path";
 import { toPath } from "./binary.mjs";
+import { maxMessageBytes } from "./codes.mjs";
+import { MessageTooLargeError } from "./errors.mjs";
 
 /** A string or a URL stands for the one parameter that every request has. */
 export function named(name, request) {
@@ -33,5 +35,7 @@ export function withBytes(result) {
 
 function base64(data) {
   if (!(data instanceof Uint8Array)) throw new TypeError("`data` must be a Buffer or a Uint8Array.");
+  // In base64 it may be longer than any text.
+  if (data.byteLength > maxMessageBytes) throw new MessageTooLargeError("store", data.byteLength, maxMessageBytes);
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
 }
