@@ -115,8 +115,10 @@ export class Client extends Methods {
       while (true) {
         while (waiting.length > 0) yield waiting.shift();
         if (signal?.aborted || this.#servers.isClosed || loop.names.length === 0) break;
-        if (!this.#servers.living("subscribe")) await this.#next("subscribe", signal);
-        if (waiting.length > 0) continue;
+        if (!this.#servers.living("subscribe")) {
+          await this.#next("subscribe", signal);
+          continue; // much may have happened meanwhile
+        }
         const release = this.#servers.process.hold();
         await new Promise((resolve) => (loop.wake = resolve));
         release();
