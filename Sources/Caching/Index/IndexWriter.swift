@@ -27,6 +27,8 @@ final class IndexWriter: IndexReading {
     /// them by older ones.
     private(set) var wasChanged = false
     private let clock: CacheClock
+    /// The bytes that SQLite leaves its log after it was copied.
+    private let logLimit: Int
     /// Take back what the transaction did outside of the index.
     private var undos: [() -> Void] = []
 
@@ -43,8 +45,9 @@ final class IndexWriter: IndexReading {
         chmod(files.path, folder.fileMode)
         let reserve = IndexReserve(folder: folder)
         let pages = reserve.logPages
+        logLimit = pages << 12
         try database.execute(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = \(pages << 12);"
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = \(logLimit);"
                 + "PRAGMA wal_autocheckpoint = \(pages);")
         var isNew = false
         if found < IndexSchema.version {
@@ -76,10 +79,16 @@ final class IndexWriter: IndexReading {
     }
 
     /// Copies the log of changes into the index and gives up the log's space, unless somebody reads or writes.
-    func shrinkLog() throws(Failure) {
-        if try connection.database.number("PRAGMA wal_checkpoint(TRUNCATE)") != 0 { throw .locked }
+    func shrinkLog() throws {
+        let database = connection.database
+        if try database.number("PRAGMA wal_checkpoint(RESTART)") != 0 { throw Failure.locked }
         // Its own work is no change by others.
-        if let seen { self.seen = (mark, seen.version, SQLiteDatabase.LogCopying(of: connection.database)) }
+        if let seen { self.seen = (mark, seen.version, SQLiteDatabase.LogCopying(of: database)) }
+        // This begins the log anew, and cuts it off. Left to another process, as by `TRUNCATE`, it would get a number that is
+        // drawn by lot, which looks like that of an older one.
+        try database.execute("PRAGMA journal_size_limit = 0")
+        defer { try? database.execute("PRAGMA journal_size_limit = \(logLimit)") }
+        _ = try transaction(syncs: false) { try $0.noteWriting() }
     }
 
     /// Takes back what was done outside of the index if the transaction fails or nobody sees it: the latest first, and before
