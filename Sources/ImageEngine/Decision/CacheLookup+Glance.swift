@@ -42,7 +42,7 @@ extension CacheLookup {
         // The bytes in memory belonged to a file that another process has replaced.
         if needsBytes, hit.bytes == nil { return .unknown }
         // Its file must be written.
-        if needs.contains(.file), hit.lacksFile(for: options.storage) { return .unknown }
+        if needs.wantsFile, hit.lacksFile(for: options.storage) { return .unknown }
         if isMade {
             if !isCurrent(hit.record, of: resource, own, for: cache, options, burst: burst) { return .unknown }
         } else if verifies, hit.record.decodeVerdict != .sound {

@@ -112,7 +112,7 @@ final class CacheLookup: Sendable {
         _ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds
     ) throws(ImageError) -> ImageResult {
         var result = ImageResult(hit, in: cache, options)
-        if needs.contains(.file), hit.lacksFile(for: options.storage), let bytes = hit.bytes {
+        if needs.wantsFile, hit.lacksFile(for: options.storage), let bytes = hit.bytes {
             var storing = ImageOptions()
             storing.storage = options.storage
             storing.storage.queryDataWhenInMemory = true

@@ -244,7 +244,7 @@ final class FetchJob: DownloadOwner, DownloadCaller {
             if mayWait || plan.storedCandidate != nil {
                 hit = cache.renewed(hit, options: options.storage, patience: patience)
             }
-            guard !plan.needs.contains(.file) || !hit.lacksFile(for: options.storage),
+            guard !plan.needs.wantsFile || !hit.lacksFile(for: options.storage),
                 engine.lookup.satisfies(
                     hit, in: cache, plan.resource, plan.outgoing, plan.storedCandidate, mayWait: mayWait)
             else { return .missing }

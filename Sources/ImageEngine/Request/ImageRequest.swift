@@ -65,6 +65,8 @@ public struct ImageNeeds: OptionSet, Hashable, Sendable {
     /// A file, or the bytes where there can be none.
     static let content = ImageNeeds(rawValue: 8)
 
+    /// `true` when the caller does with nothing but a file.
+    var wantsFile: Bool { contains(.file) && !contains(.content) }
     /// `true` when an image without a file is delivered with its bytes.
     var takesBytes: Bool { !isDisjoint(with: [.bytes, .content]) }
 }

@@ -40,20 +40,25 @@ struct DecodeVerifier: Sendable {
         // A file of the user may change at any time, so its verdict is not stored.
         if !isLocal, failure == nil || failure?.kind == .badData {
             let verdict = failure == nil ? DecodeVerdict.sound : .damaged
-            let noted = try await engine.pool.run { () -> ImageResult in
-                let kept = result.entry?.record ?? result.record
-                var origin = kept.origin
-                origin.facts.verdict = verdict
-                // What cannot be written down is found out again.
-                let record = (try? cache.note(origin, of: kept, options.storage)) ?? kept.replacing(origin)
-                var noted = result
-                noted.record = kept === result.record ? record : result.record.replacing(origin)
-                return noted
-            }
+            let noted = try await engine.pool.run { Self.noting(verdict, of: result, in: cache, options) }
             if failure == nil { return noted }
         }
         if let failure { throw failure.verificationError(source) }
         return result
+    }
+
+    /// The result with a verdict, which is stored with the entry. Waits for the disk.
+    static func noting(
+        _ verdict: DecodeVerdict, of result: ImageResult, in cache: ImageCache, _ options: ImageOptions
+    ) -> ImageResult {
+        let kept = result.entry?.record ?? result.record
+        var origin = kept.origin
+        origin.facts.verdict = verdict
+        // What cannot be written down is found out again.
+        let record = (try? cache.note(origin, of: kept, options.storage)) ?? kept.replacing(origin)
+        var noted = result
+        noted.record = kept === result.record ? record : result.record.replacing(origin)
+        return noted
     }
 
     /// The pending store after decoding its image.

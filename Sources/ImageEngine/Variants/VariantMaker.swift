@@ -135,7 +135,7 @@ struct VariantMaker: Sendable {
         case first
         /// The file of the first one was removed: this one is for this request alone, so that nothing else can remove it.
         case alone
-        /// The one that the remote tier had cannot be decoded: its source may have a better one.
+        /// The one that was there cannot be decoded, and may be of the remote tier: its source may have a better one.
         case fromSource
     }
 
@@ -145,11 +145,9 @@ struct VariantMaker: Sendable {
         _ work: @escaping @Sendable (Original) async throws -> ImageResult
     ) async throws -> RequestStep {
         let home = engine.lookup.originals(for: request.cache, request.options)
-        let policy = engine.lookup.policy(request.resource, request.options)
-        let asksSource = !policy.staysInCache && !engine.lookup.isOffline(request.options)
         let options =
             switch way {
-            case .alone where asksSource: request.options.keepingNoOriginal
+            case .alone where mayAskSource(request): request.options.keepingNoOriginal
             case .fromSource: request.options.refreshing
             case .first, .alone: request.options
             }
@@ -159,8 +157,14 @@ struct VariantMaker: Sendable {
         }
     }
 
+    private func mayAskSource(_ request: ImageRequest) -> Bool {
+        !engine.lookup.policy(request.resource, request.options).staysInCache
+            && !engine.lookup.isOffline(request.options)
+    }
+
     /// Runs work on a loaded original. If it is removed before the worker opens its file, or what was made of it before it is
-    /// read, or cannot be decoded and is of the remote tier, it is loaded again, once.
+    /// read, it is loaded again, once. So is one that cannot be decoded where there is a remote tier, because no request fails
+    /// for that; it is noted with the entry, so that each image is loaded again once.
     func stepWithOriginal(
         _ loaded: ImageResult, by loading: ImageRequest, _ request: ImageRequest, _ way: Loading = .first,
         _ work: @escaping @Sendable (Original) async throws -> ImageResult
@@ -182,7 +186,16 @@ struct VariantMaker: Sendable {
         } catch ImageError.storageFailed where loaded.isGone && way == .first, ImageError.notCached where way == .first
         {
             return try await stepWithOriginal(request, .alone, work)
-        } catch ImageError.badData where loaded.cacheType == .remote && way == .first {
+        } catch ImageError.badData(let reason, let source, let sample)
+            where engine.remote != nil && source == request.resource.name && !loaded.record.isLocalFile
+        {
+            let isNews = loaded.cacheType != .none && loaded.record.decodeVerdict != .damaged
+            _ = try await engine.pool.run {
+                DecodeVerifier.noting(.damaged, of: loaded, in: loading.cache, loading.options)
+            }
+            guard way == .first, isNews, mayAskSource(request) else {
+                throw ImageError.badData(reason: reason, source: source, sample: sample)
+            }
             return try await stepWithOriginal(request, .fromSource, work)
         }
     }

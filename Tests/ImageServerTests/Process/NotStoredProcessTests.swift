@@ -55,6 +55,11 @@ struct NotStoredProcessTests {
         let made = #"{"key":"k","as":"data","processors":[{"resize":{"width":3}}],"options":{"cacheMemoryOnly":true}}"#
         #expect(try server.call(20, "retrieve", made)["result"]?["width"]?.integer == 3)
         #expect(try server.call(21, "list")["result"]?["entries"]?.elements?.isEmpty == true)
+        let kept = #"{"key":"k","as":"data","processors":[{"resize":{"width":4}}]}"#
+        #expect(try server.call(24, "retrieve", kept)["result"]?["width"]?.integer == 4)
+        let entries = try server.call(25, "list")["result"]?["entries"]?.elements ?? []
+        #expect(entries.map { $0["processorIdentifier"]?.string?.isEmpty } == [false], "not its original")
+        _ = try server.call(26, "remove", #"{"key":"k","processors":[{"resize":{"width":4}}]}"#)
         let result = try server.call(22, "retrieve", #"{"key":"k"}"#)["result"]
         #expect(result?["cacheType"]?.string == "memory" && result?["path"]?.string != nil)
         #expect(try server.call(23, "list")["result"]?["entries"]?.elements?.count == 1)

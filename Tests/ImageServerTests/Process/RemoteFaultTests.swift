@@ -92,7 +92,9 @@ struct RemoteFaultTests {
         #expect(server.finish() == 0)
     }
 
-    @Test func anImageThatCannotBeDecodedIsLoadedFromItsSourceWhereItIsProcessed() throws {
+    /// - Parameter isKnown: `true` when it was answered as it is before.
+    @Test(arguments: [false, true])
+    func anImageThatCannotBeDecodedIsLoadedFromItsSourceWhereItIsProcessed(isKnown: Bool) throws {
         let (whole, count, third) = (try picture.get(), Counter(), try TemporaryFolder())
         let web = try LocalServer { _ in .reply(200, [:], count.add() == 1 ? hollowPNG(width: 50) : whole) }
         let redis = try RedisProcess()
@@ -101,6 +103,12 @@ struct RemoteFaultTests {
             web.stop()
         }
         try fill(redis, web.url("/cat.png"))
+        if isKnown {
+            let server = try machine(other, redis)
+            let reply = try server.call(1, "retrieve", #"{"url":\#(quoted(web.url("/cat.png")))}"#)
+            #expect(reply["result"]?["cacheType"]?.string == "remote")
+            #expect(server.finish() == 0)
+        }
         for (folder, width) in [(other, 8), (other, 9), (third, 10)] {
             let server = try machine(folder, redis)
             let processors = #"[{"resize":{"width":\#(width),"height":\#(width)}}]"#
@@ -110,6 +118,29 @@ struct RemoteFaultTests {
             #expect(server.finish() == 0)
         }
         #expect(count.value == 2, "the object was replaced")
+    }
+
+    /// One that its source has so too is not loaded again and again.
+    @Test func anImageThatItsSourceHasDamagedTooIsLoadedAgainOnce() throws {
+        let count = Counter()
+        let web = try LocalServer { _ in
+            _ = count.add()
+            return .reply(200, [:], hollowPNG(width: 50))
+        }
+        let redis = try RedisProcess()
+        defer {
+            redis.stop()
+            web.stop()
+        }
+        try fill(redis, web.url("/cat.png"))
+        let server = try machine(other, redis)
+        for id in 1...4 {
+            let processors = #"[{"resize":{"width":\#(id),"height":9}}]"#
+            let params = #"{"url":\#(quoted(web.url("/cat.png"))),"processors":\#(processors)}"#
+            #expect(try server.call(id, "retrieve", params)["error"]?["data"]?["name"]?.string == "badData")
+        }
+        #expect(count.value == 2)
+        #expect(server.finish() == 0)
     }
 
     @Test(arguments: [SIGKILL, SIGSTOP])
