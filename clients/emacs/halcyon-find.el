@@ -30,8 +30,9 @@
   "How a block of code or a comment begins; the first group is the fence.")
 
 (defconst halcyon-find--label
-  "\\[\\(\\(?:[^][\\]\\|\\\\.\\)*\\)\\]"
-  "A label of Markdown in brackets, its only ones; the first group is the label.")
+  "\\[\\(\\(?:[^][\\]\\|\\\\.\\)\\{0,999\\}\\)\\]"
+  "A label of Markdown in brackets, its only ones; the first group is the label.
+As in CommonMark, it has at most 999 characters.")
 
 (defconst halcyon-find--definition
   (concat "^[ >]\\{0,3\\}" halcyon-find--label
@@ -82,7 +83,8 @@ Each is a plist of `:start', `:end', `:url' and, if one is asked for,
                 (re-search-forward "!\\[\\|<img[ \t\n/]\\|<!--\\|`+" end t))
       (let* ((from (match-beginning 0))
              (token (match-string-no-properties 0))
-             (block (halcyon-find--block-at from blocks)))
+             (block (seq-find (lambda (block) (and (<= (car block) from) (< from (cdr block))))
+                              blocks)))
         (cond
          (block (goto-char (max (point) (cdr block))))
          ((halcyon-find--escaped-p from) (goto-char (1+ from)))
@@ -171,11 +173,12 @@ It looks for all of them when it is called for the first time."
       (unless labels
         (setq labels (make-hash-table :test #'equal))
         (save-excursion
-          (let ((blocks (halcyon-find--blocks (point-max))))
+          (let ((blocks (nreverse (halcyon-find--blocks (point-max)))))
             (goto-char (point-min))
             (while (re-search-forward halcyon-find--definition nil t)
+              (while (and blocks (<= (cdar blocks) (match-beginning 0))) (pop blocks))
               (let* ((url (match-string-no-properties 2))
-                     (block (halcyon-find--block-at (match-beginning 0) blocks))
+                     (block (and blocks (<= (caar blocks) (match-beginning 0))))
                      (name (halcyon-find--normal (match-string-no-properties 1))))
                 ;; The first one counts.
                 (unless (or block (gethash name labels))
@@ -226,10 +229,6 @@ It looks for all of them when it is called for the first time."
        (lambda (name) (cdr (assoc name '(("&amp;" . "&") ("&quot;" . "\"") ("&lt;" . "<")
                                          ("&gt;" . ">") ("&#39;" . "'")))))
        text t t))))
-
-(defun halcyon-find--block-at (position blocks)
-  "The one of BLOCKS that POSITION is in, or nil."
-  (seq-find (lambda (block) (and (<= (car block) position) (< position (cdr block)))) blocks))
 
 (defun halcyon-find--blocks (end)
   "The blocks of code and the comments that begin before END, as (START . END)."

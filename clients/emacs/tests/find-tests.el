@@ -76,6 +76,10 @@
          ("if (![x][1]) {}")))
     (should (equal urls (find-tests-urls #'text-mode text)))))
 
+(ert-deftest a-bracket-that-is-never-closed-is-no-label ()
+  (let ((text (concat "![a]\n\n[a]: https://e.org/1\n\n[" (make-string 300000 ?x))))
+    (should (equal '("https://e.org/1") (find-tests-urls #'text-mode text)))))
+
 (ert-deftest code-that-opens-before-what-is-looked-at-is-code ()
   (with-temp-buffer
     (insert "`code that goes on\n![code](https://e.org/cat.png)` ![a](https://e.org/1)\n")

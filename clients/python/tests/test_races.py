@@ -144,6 +144,7 @@ class SilentServerTests(Case):
                 client.call(method, ["a" * 1_000_000], timeout=0.01)
         writer = client._servers._transport._writer
         self.assertLess(sum(len(frame._bytes) for frame in writer._frames), 1_001_000)
+        self.assertFalse(client._servers._transport._receiver.pending)
         os.kill(client.pid, signal.SIGCONT)
         seen = client.call("methods", timeout=PATIENCE)
         self.assertEqual([method for method in seen if method != "$/cancelRequest"], ["methods", "begun", "methods"])

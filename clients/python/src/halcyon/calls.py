@@ -117,7 +117,7 @@ class Call(Awaited, Generic[T]):
         if not self._finished:
             self._transport.read_what_is_there()
         if not self._finished:
-            self._transport.cancel(self.id)
+            self._transport.forget(self)
 
     def give_up(self, error: BaseException) -> None:
         """Finishes the call with that error, and asks the server to cancel it."""

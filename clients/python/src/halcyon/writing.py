@@ -87,6 +87,8 @@ class Writer:
                     if not self._make_room(self.descriptor, deadline):
                         break
             frame.is_late = seconds_until(deadline) == 0
+            if mine == [True] and frame.is_late:
+                self._drop_late()
         finally:
             if mine == [True]:
                 lock.release()
@@ -146,6 +148,12 @@ class Writer:
                 if mine == [True]:
                     lock.release()
 
+    def _drop_late(self) -> None:
+        """Lets go of what nobody wants any more, behind what the pipe does not take."""
+        for waiting in tuple(self._frames):
+            if waiting.is_late and waiting.is_over:
+                self._frames.remove(waiting)
+
     def _write(self) -> bool:
         """Writes as much as the pipe takes now; False when something is left."""
         while self._frames:
@@ -156,9 +164,6 @@ class Writer:
             try:
                 frame.write(self.descriptor)
             except BlockingIOError:
-                for waiting in tuple(self._frames):
-                    if waiting.is_over:
-                        self._frames.remove(waiting)
                 return False
             except OSError:
                 # The server ended, but its last answers may still be in the pipe: whoever waits
