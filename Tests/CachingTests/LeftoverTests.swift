@@ -109,11 +109,26 @@ import Testing
         let disk = try TestDisk()
         try disk.store(old, "a")
         let other = try disk.reopened()
-        let path = try other.disk.folder.partialPath()
+        let path = try other.disk.folder.partialPath(disk.disk.name(of: CacheKey("b")).hex)
         overwrite(path, new)
         other.disk.close()
+        #expect(content(path) == new)
         #expect(try LeftoverCollector(disk: disk.disk).run() == 1)
         #expect(content(path) == nil)
+    }
+
+    @Test func whatAWriterRenderedOrCollectedGoesWhenItEndsThoughAThreadHoldsIt() throws {
+        let disk = try TestDisk()
+        try disk.store(old, "a")
+        let (first, second) = (try disk.reopened(), try disk.reopened())
+        let kinds = ["made", "body", "original"]
+        let own = try kinds.map { try first.disk.folder.partialPath($0) }
+        let others = try kinds.map { try second.disk.folder.partialPath($0) }
+        let lent = try first.disk.folder.lentPath("rgba", until: 1_900_000_000)
+        for path in own + others + [lent] { overwrite(path, new) }
+        for _ in 0..<2 { first.disk.close() }
+        for path in own { #expect(content(path) == nil, "\(path)") }
+        for path in others + [lent] { #expect(content(path) == new, "\(path)") }
     }
 
     @Test func everyStorageCollectsOnItsFirstStore() throws {

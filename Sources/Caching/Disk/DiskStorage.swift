@@ -302,6 +302,6 @@ public final class DiskStorage: Sendable {
     package func close() {
         flushTouches()
         watch.close()
-        folder.session.end()
+        folder.close()
     }
 }

@@ -203,6 +203,23 @@ extension StorageFolder {
         get throws { try Files.names(in: path + "/partial").filter { $0 != Self.resumeName } }
     }
 
+    /// The beginnings of the names of files that are never a draft of an image, and that only this process reads: collected
+    /// bodies, originals for the codec worker, and what it rendered.
+    private static let scratchNames: Set<Substring> = ["body", "original", "made"]
+
+    /// Ends the session, before the process ends, and removes what threads that still run would have removed later.
+    ///
+    /// Drafts of images stay for ``LeftoverCollector``, which can tell what a store left halfway was about to do.
+    package func close() {
+        guard let owner = session.knownName else { return }
+        session.end()
+        for name in (try? partialNames) ?? [] {
+            let parts = name.split(separator: "~", omittingEmptySubsequences: false)
+            guard parts.count == 3, Self.scratchNames.contains(parts[0]), parts[1] == owner else { continue }
+            unlink("\(path)/partial/\(name)")
+        }
+    }
+
     /// The folders that blobs are spread over, or what is in the place of one.
     var shards: [String] {
         get throws {

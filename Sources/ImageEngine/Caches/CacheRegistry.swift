@@ -122,7 +122,7 @@ public final class CacheRegistry: Sendable {
     /// Writes pending changes to disk. Takes milliseconds.
     func close() {
         for cache in opened { cache.disk.close() }
-        spool.session.end()
+        spool.close()
     }
 
     // MARK: Settings
