@@ -52,7 +52,7 @@ extension ImageCache {
             detach(key)
         }
         guard fromDisk else { return then(.success(removed)) }
-        disk.remove(entries, in: queue) { [disk, removed] result in
+        disk.remove([entries], in: queue) { [disk, removed] result in
             let end = { @Sendable in
                 then(
                     result.map { removal in
@@ -94,6 +94,44 @@ extension ImageCache {
         removal.bytes += bytes.load(ordering: .relaxed)
         return removal
     }
+
+    /// The images that a query names, in both tiers, expired ones too, whatever its page.
+    package func keys(where query: ListQuery) throws(ImageError) -> [CacheKey] {
+        var query = query
+        (query.limit, query.cursor, query.includesExpired) = (1000, 0, true)
+        var keys: [CacheKey] = []
+        while true {
+            let page = try list(query)
+            keys += page.entries.compactMap(\.cacheKey)
+            guard let next = page.next else { break }
+            query.cursor = next
+        }
+        let onDisk = Set(keys)
+        return keys
+            + memory.keys.filter { key in
+                !onDisk.contains(key) && memory.peek(key).map { query.contains($0.record) } ?? false
+            }
+    }
+
+    /// Removes images from both tiers. An image in both of them is one image.
+    package func remove(_ keys: [CacheKey]) throws(ImageError) -> DiskStorage.Removal {
+        var sum = DiskStorage.Removal()
+        for part in stride(from: 0, to: keys.count, by: Self.removedTogether) {
+            let part = keys[part..<min(part + Self.removedTogether, keys.count)]
+            for key in part {
+                onRemove(key)
+                guard let gone = memory.remove(key), gone.record.path == nil else { continue }
+                sum.count += 1
+                sum.bytes += gone.bytes?.count ?? 0
+            }
+            let entries = part.map { EntrySelection($0, allUsers: false) }
+            sum.add(try BlockingWait.wait { queue, then in disk.remove(entries, in: queue, then: then) }.get())
+        }
+        return sum
+    }
+
+    /// The number of images that one transaction removes.
+    private static let removedTogether = 256
 
     /// Empties the memory tier and forgets failures; returns entries and bytes.
     public func clearMemory() -> DiskStorage.Removal {

@@ -218,15 +218,26 @@ public final class ImageManager: Sendable {
         }
     }
 
-    /// Begins to remove from the remote tier the objects of a key, and of the entries of this machine with the same text; of all
-    /// entries of the cache without a key. Requests from now on are not answered with them. Waits for the disk.
+    /// Begins to remove from the remote tier the objects of a key, and of the entries of this machine with the same text. Requests
+    /// from now on are not answered with them. Waits for the disk.
     public func beginRemoteRemoval(
-        of key: CacheKey? = nil, in cache: ImageCache, allVariants: Bool = false, allUsers: Bool = true
+        of key: CacheKey, in cache: ImageCache, allVariants: Bool = false, allUsers: Bool = true
     ) async throws -> PendingRemoteRemoval {
-        let selection = key.map { EntrySelection($0, allVariants: allVariants, allUsers: allUsers) }
+        let selection = EntrySelection(key, allVariants: allVariants, allUsers: allUsers)
         return try await surveying { [services] in
             try RemoteRemover(engine: services).begin(selection, in: cache)
         }
+    }
+
+    /// Removes the images that a query names from both tiers, expired ones too; all, without a query. Waits for the disk.
+    ///
+    /// - Parameter isRemote: `true` to begin to remove them from the remote tier too.
+    public func clear(
+        _ cache: ImageCache, where query: ListQuery?, isRemote: Bool
+    ) throws(ImageError) -> (removal: DiskStorage.Removal, remote: PendingRemoteRemoval?) {
+        let keys = query != nil || isRemote ? try cache.keys(where: query ?? ListQuery()) : []
+        let remote = isRemote ? RemoteRemover(engine: services).begin(keys) : nil
+        return (query == nil ? try cache.clear() : try cache.remove(keys), remote)
     }
 
     /// Removes the objects from the remote tier, for all machines. A cancellation does not end it: the entries that name them are

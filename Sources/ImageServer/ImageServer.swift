@@ -42,6 +42,8 @@ public final class ImageServer: RequestHandler {
     private let wasInitialized = Atomic(false)
     private let hooks: HookBox
     private let sources: Mutex<SettingSources>
+    /// The options of a request that names none, and how many times they have changed. `nil`: all are as built in.
+    private let requestDefaults: Mutex<(options: ImageOptions?, changes: Int)>
     /// The events that the client is subscribed to.
     let subscriptions = Subscriptions()
     /// The slots of the running requests that load images.
@@ -74,6 +76,8 @@ public final class ImageServer: RequestHandler {
     ) {
         self.manager = manager
         self.sources = Mutex(sources)
+        // Of one source, the file, which has been checked as a whole.
+        requestDefaults = Mutex((try? sources.options.options(), 0))
         self.limits = limits
         let hooks = HookBox()
         self.hooks = hooks
@@ -279,9 +283,13 @@ public final class ImageServer: RequestHandler {
             var next = sources
             next[.initialize] = layer
             do {
+                let options = try next.options.options()
                 try manager.caches.configureAll(defaults: next.settings(of: nil), caches: next.named)
+                _ = useDefaults(options)
             } catch let error as FolderInUse {
                 throw RPCError.folderInUse(error, param: "initializationOptions.caches.\(error.cache).disk.folder")
+            } catch let error as Mismatch {
+                throw error.within("initializationOptions.options").error
             }
             sources = next
             useDownloader(next)
@@ -300,6 +308,43 @@ public final class ImageServer: RequestHandler {
                 useDownloader(sources)
             }
             return sources.downloader(manager.configuration.downloader)
+        }
+    }
+
+    /// The options of a request that names none; `nil` when all are as built in.
+    var defaultOptions: ImageOptions? { requestDefaults.withLock { $0.options } }
+    /// What is not as built in of ``defaultOptions``.
+    var namedOptions: JSONLiteral { .object(sources.withLock { $0.options.named }) }
+
+    /// Changes the default options for every request that is read from now on.
+    ///
+    /// - Returns: Takes the change back, unless another one has followed.
+    func configureOptions(_ change: DefaultOptions) throws -> @Sendable () -> Void {
+        try sources.withLock { sources in
+            let before = (sources[.configure].options, defaultOptions)
+            var next = sources
+            next[.configure].options.add(change)
+            do throws(Mismatch) {
+                let number = useDefaults(try next.options.options())
+                sources = next
+                return { [weak self] in self?.takeBackDefaults(number, before) }
+            } catch { throw error.within("options").error }
+        }
+    }
+
+    /// Returns the number of the change.
+    private func useDefaults(_ options: ImageOptions?) -> Int {
+        requestDefaults.withLock { defaults in
+            defaults = (options, defaults.changes + 1)
+            return defaults.changes
+        }
+    }
+
+    private func takeBackDefaults(_ number: Int, _ before: (layer: DefaultOptions, options: ImageOptions?)) {
+        sources.withLock { sources in
+            guard requestDefaults.withLock({ $0.changes }) == number else { return }
+            sources[.configure].options = before.layer
+            _ = useDefaults(before.options)
         }
     }
 

@@ -21,6 +21,29 @@ package indirect enum JSONLiteral: Sendable, ExpressibleByStringLiteral, Express
     package init(dictionaryLiteral elements: (String, JSONLiteral)...) { self = .object(elements) }
     package init(nilLiteral: ()) { self = .null }
 
+    /// A copy of a parsed value.
+    package init(_ view: JSONView) {
+        switch view.kind {
+        case .object:
+            var members: [(String, JSONLiteral)] = []
+            view.forEachMember { (name, value) throws(Never) in
+                members.append((String(decoding: name, as: UTF8.self), JSONLiteral(value)))
+            }
+            self = .object(members)
+        case .array:
+            var elements: [JSONLiteral] = []
+            for index in 0..<view.count {
+                if let element = view.element(index) { elements.append(JSONLiteral(element)) }
+            }
+            self = .array(elements)
+        case .string: self = .string(view.string ?? "")
+        case .integer: self = .integer(view.integer ?? 0)
+        case .real: self = .number(view.number ?? 0)
+        case .boolean: self = .boolean(view.boolean ?? false)
+        case .null: self = .null
+        }
+    }
+
     package func write(to writer: inout JSONWriter) {
         switch self {
         case .object(let members):

@@ -388,11 +388,16 @@ Returns the call; its result is a plist, PauseResult in the protocol.
   (halcyon--call "resume" nil args))
 
 (defun halcyon-clear (&rest args)
-  "Empty a cache: memory and disk.
+  "Empty a cache, memory and disk, or removes the images that match.
 
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
 `:remote' Remove them from the remote tier too, for all machines.
+`:host' Only images from this host.
+`:prefix' Only images whose keys begin with this.
+`:format' Only images of this format.
+`:minAge' Only images stored at least that many seconds ago.
+`:maxAge' Only images stored at most that many seconds ago.
 Returns the call; its result is a plist, ClearResult in the protocol.
 
 \(fn &rest ARGS)"
@@ -536,8 +541,8 @@ Returns the call; its result is a plist, VerifyResult in the protocol.
 
 (defun halcyon-configure (&rest args)
   "Change the settings of a cache.
-The downloader or the remote tier from now on; settings that are left
-out keep their values.
+The downloader or the remote tier, or the default options, from now
+on; settings that are left out keep their values.
 
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
@@ -545,6 +550,7 @@ ARGS may have, besides those of `halcyon-request':
 `:disk' The settings of the disk tier.
 `:downloader' The settings of the downloader of all caches.
 `:remote' The settings of the remote tier of all caches.
+`:options' The options of requests that leave them out.
 Returns the call; its result is a plist, ConfigureResult in the protocol.
 
 \(fn &rest ARGS)"

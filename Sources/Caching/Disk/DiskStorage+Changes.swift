@@ -17,6 +17,10 @@ extension DiskStorage {
         public init(count: Int = 0, bytes: Int = 0, leased: Int = 0) {
             (self.count, self.bytes, self.leased) = (count, bytes, leased)
         }
+
+        mutating func add(_ other: Removal) {
+            (count, bytes, leased) = (count + other.count, bytes + other.bytes, leased + other.leased)
+        }
     }
 
     /// What a removal takes away.
@@ -27,6 +31,12 @@ extension DiskStorage {
         var leased: Set<String> = []
 
         var names: Set<String> { leased.union(files.keys) }
+
+        mutating func add(_ other: Removed) {
+            files.merge(other.files) { old, _ in old }
+            leased.formUnion(other.leased)
+        }
+
         var removal: Removal {
             Removal(count: files.count, bytes: files.values.reduce(0, +), leased: leased.count)
         }
@@ -38,7 +48,8 @@ extension DiskStorage {
     ///   - queue: Runs what others should not wait for.
     ///   - then: Called once with what was there; it must not wait, for others do.
     func remove(
-        _ entries: EntrySelection, in queue: WorkQueue, then: @escaping @Sendable (Result<Removal, ImageError>) -> Void
+        _ entries: [EntrySelection], in queue: WorkQueue,
+        then: @escaping @Sendable (Result<Removal, ImageError>) -> Void
     ) {
         let end = { @Sendable [folder] (result: Result<Removal, any Error>) in
             then(result.mapError { ImageError.storage($0, folder: folder.path) })
@@ -50,7 +61,7 @@ extension DiskStorage {
         }
         let syncs = configuration.syncsToDisk
         index.writeTogether(syncs: syncs, servesOthers: queue.servesOthers) { [self] writer in
-            try remove(entries, writer)
+            try entries.reduce(into: Removed()) { $0.add(try remove($1, writer)) }
         } then: { [self] result in
             switch result {
             case .failure(let failure) where Evictor.isOfFullDisk(failure):
@@ -90,14 +101,16 @@ extension DiskStorage {
         removed.names.compactMap(LeaseNumber.init(fileName:)).forEach(lending.forgetBytes)
     }
 
-    private func removeFilesFirst(_ entries: EntrySelection) throws -> Removal {
+    private func removeFilesFirst(_ entries: [EntrySelection]) throws -> Removal {
         var files: [String: Int] = [:]
-        for row in try rows(of: entries, { try index.row($0.rowNumber) }, index.variants)
+        for row in try entries.flatMap({ try rows(of: $0, { try index.row($0.rowNumber) }, index.variants) })
         where try folder.remove(blob: row.fileName) {
             files[row.fileName] = row.byteCount
         }
         do {
-            var removed = try index.write { [self] writer in try remove(entries, writer) }
+            var removed = try index.write { [self] writer in
+                try entries.reduce(into: Removed()) { $0.add(try remove($1, writer)) }
+            }
             removed.files.merge(files) { old, _ in old }
             forgetBytes(of: removed)
             try? evictor.removeDueFiles()

@@ -1,3 +1,4 @@
+internal import HTTPSemantics
 public import ImageFormats
 internal import Platform
 
@@ -54,7 +55,7 @@ extension EntryDetails {
     }
 }
 
-/// The condition for the entries of a list.
+/// The condition for the entries of a list, or of a removal.
 public struct ListQuery: Sendable {
     /// The number of entries of a page; 100 by default.
     public var limit: Int
@@ -70,7 +71,17 @@ public struct ListQuery: Sendable {
     public var minAge: Double?
     /// Only entries stored at most so many seconds ago.
     public var maxAge: Double?
+    /// `true` for entries that have expired too.
+    package var includesExpired = false
 
     /// Everything, so many at a time.
     public init(limit: Int = 100, cursor: Int64 = 0) { (self.limit, self.cursor) = (limit, cursor) }
+
+    /// `true` when an image in memory, whose age is not known, is meant.
+    func contains(_ record: ImageRecord) -> Bool {
+        let key = record.key.key
+        return minAge == nil && maxAge == nil && format.map { $0 == record.header.format } ?? true
+            && prefix.map { key.utf8.starts(with: $0.utf8) } ?? true
+            && host.map { URLParts.host(of: record.url ?? key) == $0.lowercased() } ?? true
+    }
 }

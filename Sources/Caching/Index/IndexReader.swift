@@ -82,7 +82,8 @@ final class IndexReader: IndexReading {
 
     /// The next page of entries, in the order of their numbers, which no use changes.
     ///
-    /// - Parameter now: The cache's time, for entries that have not expired, and by which ages count; `nil` for entries of any.
+    /// - Parameter now: The cache's time, for entries that have not expired unless `query` says so, and by which ages count; `nil`
+    ///   for entries of any.
     func entries(_ query: ListQuery, at now: Int? = nil) throws(Failure) -> Page {
         func moment(_ age: Double?, _ rule: FloatingPointRoundingRule) -> Int? {
             guard let now, let age else { return nil }
@@ -91,7 +92,7 @@ final class IndexReader: IndexReading {
         var page = Page()
         page.entries = try connection.all(
             .page, query.cursor, query.host, query.prefix, query.format?.rawValue, moment(query.maxAge, .towardZero),
-            moment(query.minAge, .up), now, query.limit
+            moment(query.minAge, .up), query.includesExpired ? nil : now, query.limit
         ) { statement in
             page.count += 1
             page.last = Int64(statement.integer(0))

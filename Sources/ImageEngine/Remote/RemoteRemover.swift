@@ -23,29 +23,21 @@ struct RemoteRemover: Sendable {
 
     let engine: EngineServices
 
-    /// Begins to remove the objects of an entry, and of those of this machine with the same text, for a tier is not listed; of all
-    /// entries without a selection. Waits for the disk.
-    func begin(_ selection: EntrySelection? = nil, in cache: ImageCache) throws(ImageError) -> PendingRemoteRemoval {
-        let keys = try keys(selection, in: cache)
+    /// Begins to remove the objects of an entry, and of those of this machine with the same text, for a tier is not listed. Waits
+    /// for the disk.
+    func begin(_ selection: EntrySelection, in cache: ImageCache) throws(ImageError) -> PendingRemoteRemoval {
+        var query = ListQuery()
+        query.prefix = selection.key.key
+        // What is in memory alone may have been uploaded too.
+        return begin([selection.key] + (try cache.keys(where: query)).filter(selection.contains))
+    }
+
+    /// Begins to remove the objects of entries.
+    func begin(_ keys: [CacheKey]) -> PendingRemoteRemoval {
         guard let tier = engine.remote else { return PendingRemoteRemoval(names: [], removal: nil) }
         var seen: Set<String> = []
         let names = keys.map { tier.name(of: $0) }.filter { seen.insert($0).inserted }
         return PendingRemoteRemoval(names: names, removal: tier.removal(of: seen))
-    }
-
-    private func keys(_ selection: EntrySelection?, in cache: ImageCache) throws(ImageError) -> [CacheKey] {
-        var query = ListQuery(limit: 1000)
-        query.prefix = selection?.key.key
-        // What is in memory alone may have been uploaded too.
-        var keys = [selection?.key].compactMap(\.self) + cache.keysInMemory
-        while true {
-            let page = try cache.list(query)
-            keys += page.entries.compactMap(\.cacheKey)
-            guard let next = page.next else { break }
-            query.cursor = next
-        }
-        guard let selection else { return keys }
-        return keys.filter { selection.contains($0) }
     }
 
     /// Removes the objects. Begins no more after a failure.

@@ -28,6 +28,9 @@ public struct ImageOptions: Hashable, Sendable {
     /// Options with the given groups.
     public init(_ fields: Fields) { box = Box(fields) }
 
+    /// The groups.
+    public var fields: Fields { box.fields }
+
     /// One of the groups.
     @inlinable
     public subscript<Value>(dynamicMember path: WritableKeyPath<Fields, Value>) -> Value {

@@ -9,6 +9,8 @@ public struct CacheLayer: Sendable {
     public var caches: [String: CacheChange] = [:]
     /// The settings of the downloader.
     public var downloader = DownloaderChange()
+    /// The options of requests that leave them out.
+    var options = DefaultOptions()
     /// The settings of the rest of the process, which no client can change.
     var process = SettingsChange<ServerConfiguration>()
 
@@ -26,11 +28,12 @@ public struct CacheLayer: Sendable {
     public mutating func add(_ other: CacheLayer) {
         general.add(other.general)
         downloader.add(other.downloader)
+        options.add(other.options)
         process.add(other.process)
         for (name, change) in other.caches { caches[name, default: CacheChange()].add(change) }
     }
 
-    static let names = ["memory", "disk", "caches", "downloader"]
+    static let names = ["memory", "disk", "caches", "downloader", "options"]
 
     /// Reads one member of an object of settings.
     ///
@@ -43,6 +46,7 @@ public struct CacheLayer: Sendable {
             case "memory": general.add(try MemoryChange.decode(value).change)
             case "disk": general.add(try Self.disk(value))
             case "downloader": downloader.add(try DownloaderSettings.decode(value).change)
+            case "options": options.add(try DefaultOptions.decode(value))
             default: try readCaches(value)
             }
         } catch { throw error.within(name) }
@@ -100,11 +104,15 @@ struct InitializationOptions: WireValue {
         ]
         return [
             "type": "object",
-            "description": "The settings of all caches, of single caches by name, and of the downloader.",
+            "description":
+                "The settings of all caches, of single caches by name, of the downloader, and the options of requests that leave them out.",
             "properties": [
                 "memory": MemoryChange.schema.orNull, "disk": DiskChange.schema.orNull,
                 "caches": JSONLiteral.object([("type", "object"), ("additionalProperties", cache.orNull)]).orNull,
                 "downloader": DownloaderSettings.schema.orNull,
+                "options": DefaultOptions.schema.orNull.adding([
+                    ("description", "The options of requests that leave them out.")
+                ]),
             ],
             "additionalProperties": false, "patternProperties": ["^(_|x-)": true],
         ]

@@ -28,6 +28,9 @@ package struct SettingListing: Sendable {
                 path: ["downloader", field.name], value: field.value(configuration.engine.downloader),
                 source: sources.source(of: field.name))
         }
+        rows += sources.options.named.map { option in
+            Row(path: ["options", option.name], value: option.value, source: sources.source(ofOption: option.name))
+        }
         rows += Self.rows(sources, nil, folder: nil)
         for name in sources.names.sorted() {
             rows += Self.rows(sources, name, folder: "\(configuration.engine.cacheRoot)/\(name)")

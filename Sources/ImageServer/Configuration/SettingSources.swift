@@ -64,6 +64,11 @@ public struct SettingSources: Sendable {
         return settings
     }
 
+    /// The options of requests that leave them out, as the sources name them.
+    var options: DefaultOptions {
+        layers.reduce(into: DefaultOptions()) { $0.add($1.options) }
+    }
+
     /// The configuration of the process: that of `base`, replaced by the settings that a source names.
     package func configuration(_ base: ServerConfiguration) -> ServerConfiguration {
         var configuration = base
@@ -78,6 +83,9 @@ public struct SettingSources: Sendable {
     func source(of name: String) -> SettingSource {
         last { $0.process.names(name) || $0.downloader.names(name) }
     }
+
+    /// The source of one of the default options.
+    func source(ofOption name: String) -> SettingSource { last { $0.options.names(name) } }
 
     /// The source of one setting of a cache, such as `disk.purgeRatio`.
     public func source(of path: String, in name: String?) -> SettingSource {

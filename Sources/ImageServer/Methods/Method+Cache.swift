@@ -2,6 +2,29 @@ internal import ImageEngine
 internal import JSONRPC
 internal import Platform
 
+private let hostParam = Param<String?>("host", "Only images from this host.", default: nil)
+private let prefixParam = Param<String?>("prefix", "Only images whose keys begin with this.", default: nil)
+private let formatParam = Param<FormatName?>("format", "Only images of this format.", default: nil)
+private let minAgeParam = Param<Seconds?>(
+    "minAge", "Only images stored at least that many seconds ago.", default: nil)
+private let maxAgeParam = Param<Seconds?>(
+    "maxAge", "Only images stored at most that many seconds ago.", default: nil)
+
+extension ListQuery {
+    fileprivate init(
+        _ host: String?, _ prefix: String?, _ format: FormatName?, _ minAge: Seconds?, _ maxAge: Seconds?
+    ) {
+        self.init()
+        (self.host, self.prefix, self.format) = (host, prefix, format?.format)
+        (self.minAge, self.maxAge) = (minAge?.count, maxAge?.count)
+    }
+
+    /// `true` when every image is meant.
+    fileprivate var isForAll: Bool {
+        host == nil && prefix == nil && format == nil && minAge == nil && maxAge == nil
+    }
+}
+
 extension Method {
     /// Methods on a whole cache.
     static let cache: [Method] = [
@@ -43,22 +66,25 @@ extension Method {
     }
 
     private static let clear = Method(
-        "clear", "Empties a cache: memory and disk.", cacheParam, remoteParam
-    ) { invocation, cacheName, remote -> Outcome<ClearReply> in
+        "clear", "Empties a cache, memory and disk, or removes the images that match.", cacheParam, remoteParam,
+        hostParam,
+        prefixParam, formatParam, minAgeParam, maxAgeParam
+    ) { invocation, cacheName, isRemote, host, prefix, format, minAge, maxAge -> Outcome<ClearReply> in
         let cache = try invocation.server.cache(cacheName)
         let access = RequestOrder.Access(cache: cache.name, scope: .wholeCache, kind: .change)
         let manager = invocation.server.manager
-        guard remote else {
-            return .onDisk(access) {
-                nil
-            } later: {
-                ClearReply(removal: try cache.clear())
-            }
-        }
+        let query = ListQuery(host, prefix, format, minAge, maxAge)
         return .inTwoParts(access) {
-            let remote = try await manager.beginRemoteRemoval(in: cache)
-            let removal = try await manager.surveying { try cache.clear() }
-            return { ClearReply(removal: removal, remote: await manager.removeRemotely(remote)) }
+            let work = { @Sendable in
+                try manager.clear(cache, where: query.isForAll ? nil : query, isRemote: isRemote)
+            }
+            // What empties a cache is brief, and does not wait behind a long verify.
+            let isLong = isRemote || !query.isForAll
+            let gone = isLong ? try await manager.surveying(work) : try await manager.blocking(work)
+            return {
+                guard let remote = gone.remote else { return ClearReply(removal: gone.removal) }
+                return ClearReply(removal: gone.removal, remote: await manager.removeRemotely(remote))
+            }
         }
     }
 
@@ -76,8 +102,7 @@ extension Method {
         "inspect", "Returns everything that is known about a cached image, without loading it or extending its life.",
         keyParam,
         cacheParam, Param<ProcessorList?>("processors", "The processing steps of the image.", default: nil, []),
-        Param<ImageOptions?>(
-            "options", "The other options with which the image was made: cacheSerializer and the like.", default: nil)
+        Param(options: "The other options with which the image was made: cacheSerializer and the like.")
     ) { invocation, given, cacheName, processors, options -> Outcome<EntryReply> in
         let cache = try invocation.server.cache(cacheName)
         let key = KeyText(text: cache.key(of: given.text))
@@ -99,22 +124,12 @@ extension Method {
         Param<PageSize>("limit", "Entries a page, 1 to 1000.", default: PageSize(count: 100), 100),
         Param<Cursor>(
             "cursor", "The cursor of the page before; the first page when left out.", default: Cursor(number: 0), nil),
-        Param<String?>("host", "Only images from this host.", default: nil),
-        Param<String?>("prefix", "Only images whose keys begin with this.", default: nil),
-        Param<FormatName?>("format", "Only images of this format.", default: nil),
-        Param<Seconds?>("minAge", "Only images stored at least that many seconds ago.", default: nil),
-        Param<Seconds?>("maxAge", "Only images stored at most that many seconds ago.", default: nil)
+        hostParam, prefixParam, formatParam, minAgeParam, maxAgeParam
     ) { invocation, cacheName, limit, cursor, host, prefix, format, minAge, maxAge -> Outcome<ListReply> in
         let cache = try invocation.server.cache(cacheName)
         let manager = invocation.server.manager
-        var query = ListQuery()
-        query.limit = limit.count
-        query.cursor = cursor.number
-        query.host = host
-        query.prefix = prefix
-        query.format = format?.format
-        query.minAge = minAge?.count
-        query.maxAge = maxAge?.count
+        var query = ListQuery(host, prefix, format, minAge, maxAge)
+        (query.limit, query.cursor) = (limit.count, cursor.number)
         return surveying(cache) { [query] call in
             try await call.waitForRoom()
             return try await manager.surveying {
@@ -128,7 +143,7 @@ extension Method {
         "explain", "Returns what retrieve would do now and why; nothing is loaded, extended or asked.",
         anyOf: ["url", "key"], imageURLParam, imageKeyParam, cacheParam,
         Param<ProcessorList?>("processors", "The processing steps.", default: nil, []),
-        Param<ImageOptions?>("options", "The options of the request.", default: nil)
+        Param(options: "The options of the request.")
     ) { invocation, url, key, cacheName, processors, given -> Outcome<ExplainReply> in
         let server = invocation.server
         let cache = try server.cache(cacheName)

@@ -9,24 +9,29 @@ extension Method {
     static let configuration: [Method] = [
         Method(
             "configure",
-            "Changes the settings of a cache, the downloader or the remote tier from now on; settings that are left out keep their values.",
+            "Changes the settings of a cache, the downloader or the remote tier, or the default options, from now on; settings that are left out keep their values.",
             cacheNameParam,
             Param<MemoryChange?>("memory", "The memory tier: its settings, or whether there is one.", default: nil),
             Param<DiskChange?>("disk", "The settings of the disk tier.", default: nil),
             Param<DownloaderSettings?>("downloader", "The settings of the downloader of all caches.", default: nil),
-            Param<RemoteSettings?>("remote", "The settings of the remote tier of all caches.", default: nil)
-        ) { invocation, cache, memory, disk, downloader, remote -> Outcome<ConfigureReply> in
+            Param<RemoteSettings?>("remote", "The settings of the remote tier of all caches.", default: nil),
+            Param<DefaultOptions?>(
+                "options", "The options of requests that leave them out.", default: nil)
+        ) { invocation, cache, memory, disk, downloader, remote, options -> Outcome<ConfigureReply> in
             var change = memory?.change ?? CacheChange()
             if let disk { change.add(disk.change) }
             let server = invocation.server
             // The downloader and the remote tier serve all caches, so their settings change between requests on any.
             let isForAll = downloader != nil || remote != nil
-            return configuring(invocation, cache, isForAll ? .allCaches : .wholeCache) { [change] _ in
+            // At once: the requests behind this one are read before its turn.
+            let takeBack = try options.map { try server.configureOptions($0) }
+            return configuring(invocation, cache, isForAll ? .allCaches : .wholeCache, onFailure: takeBack) {
+                [change] _ in
                 change
             } then: {
                 ConfigureReply(
                     cache: $0, downloader: server.configureDownloader(downloader?.change),
-                    remote: server.configureRemote(remote?.change))
+                    remote: server.configureRemote(remote?.change), options: server.namedOptions)
             }
         },
         Method(
@@ -58,6 +63,7 @@ extension Method {
     /// - Parameter finish: Changes what all caches have in common, and makes the result.
     private static func configuring<Reply: WireResult>(
         _ invocation: Invocation, _ cache: CacheName?, _ scope: KeyOrder.Scope,
+        onFailure: (@Sendable () -> Void)? = nil,
         _ change: @escaping @Sendable (ImageCache.Configuration) -> CacheChange,
         then finish: @escaping @Sendable (SettingsReply) -> Reply
     ) -> Outcome<Reply> {
@@ -67,7 +73,10 @@ extension Method {
             RequestOrder.Access(cache: name, scope: scope, kind: .change),
             .task { _ in
                 try await server.manager.blocking {
-                    finish(SettingsReply(settings: try server.configure(name, change)))
+                    do { return finish(SettingsReply(settings: try server.configure(name, change))) } catch {
+                        onFailure?()
+                        throw error
+                    }
                 }
             })
     }
@@ -101,6 +110,7 @@ struct ConfigureReply: WireObject {
     let cache: SettingsReply
     let downloader: ImageDownloader.Configuration
     let remote: RemoteTier.Configuration
+    let options: JSONLiteral
 
     static let name = "ConfigureResult"
 
@@ -113,6 +123,13 @@ struct ConfigureReply: WireObject {
             WireField("remote", "The remote tier of all caches.", RemoteSettings.schema) {
                 $1.key("remote")
                 writeSettings(SettingField.remote, of: $0.remote, to: &$1)
+            },
+            WireField(
+                "options", "The options of requests that leave them out, where they are not as built in.",
+                DefaultOptions.schema
+            ) {
+                $1.key("options")
+                $0.options.write(to: &$1)
             },
         ]
 }

@@ -8,7 +8,7 @@ extension Method {
         download, probe, prefetch, stopPrefetch, setPriority, cancelAll, pause, resume,
     ]
 
-    private static let optionsParam = Param<ImageOptions?>("options", "How to load the images.", default: nil)
+    private static let optionsParam = Param(options: "How to load the images.")
 
     private static let download = Method(
         "download", "Downloads an image and checks it; no cache is read or written.",
@@ -65,7 +65,7 @@ extension Method {
         Param<String?>(
             "cache", "The name of the cache that is looked into first.", default: nil, "default",
             schema: CacheName.schema),
-        Param<ImageOptions?>("options", "How to look up and load the image.", default: nil)
+        Param(options: "How to look up and load the image.")
     ) { invocation, url, key, cacheName, options -> Outcome<ProbeReply> in
         let server = invocation.server
         let cache = try server.cache(cacheName)

@@ -4,11 +4,11 @@ internal import Platform
 
 private let processorsParam = Param<ProcessorList?>(
     "processors", "The processing steps, in order.", default: nil, [])
-private let recipeParam = Param<ImageOptions?>(
-    "options",
-    "The other options with which the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.",
-    default: nil)
-private let optionsParam = Param<ImageOptions?>("options", "How to look up, load and keep the image.", default: nil)
+private let recipeParam = Param(
+    options:
+        "The other options with which the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like."
+)
+private let optionsParam = Param(options: "How to look up, load and keep the image.")
 
 /// The parameter of methods that remove images.
 let remoteParam = Param<Bool>(

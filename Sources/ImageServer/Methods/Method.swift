@@ -15,7 +15,7 @@ struct Param<Value: Sendable>: Sendable {
     private let schema: JSONLiteral
     /// Reads the value from the parameters, by name or by position. It is a closure created where the type is known: a
     /// generic call would cost a look-up of types for every parameter of every request.
-    let read: @Sendable (JSONView?, _ position: Int) throws(Mismatch) -> Value
+    let read: @Sendable (JSONView?, _ position: Int, ImageServer) throws(Mismatch) -> Value
 
     var description: ParameterDescription {
         ParameterDescription(
@@ -34,7 +34,7 @@ extension Param where Value: WireValue {
         isRequired = true
         fallbackText = nil
         schema = Value.schema
-        read = { (params, position) throws(Mismatch) in
+        read = { (params, position, _) throws(Mismatch) in
             guard let value = parameter(name, position, of: params) else {
                 throw Mismatch(path: "\(name)", message: "is missing", expected: summary)
             }
@@ -58,9 +58,24 @@ extension Param where Value: WireValue {
         mistaken = []
         isRequired = false
         fallbackText = text
-        read = { (params, position) throws(Mismatch) in
+        read = { (params, position, _) throws(Mismatch) in
             guard let value = parameter(name, position, of: params), !value.isNull else { return fallback }
             do throws(Mismatch) { return try Value.decode(value) } catch { throw error.within("\(name)") }
+        }
+    }
+}
+
+extension Param where Value == ImageOptions? {
+    /// The options of a request. What it leaves out is as the server's default options say; `nil` when neither says anything.
+    init(options summary: String) {
+        (name, self.summary, mistaken, isRequired) = ("options", summary, [], false)
+        (fallbackText, schema) = (nil, ImageOptions.schema.orNull)
+        read = { (params, position, server) throws(Mismatch) in
+            let defaults = server.defaultOptions
+            guard let value = parameter("options", position, of: params), !value.isNull else { return defaults }
+            do throws(Mismatch) { return try ImageOptions.decode(value, defaults: defaults) } catch {
+                throw error.within("options")
+            }
         }
     }
 }
@@ -201,7 +216,7 @@ struct Method: Sendable {
                     position += 1
                     return position
                 }
-                let values = (repeat try (each params).read(view, next()))
+                let values = (repeat try (each params).read(view, next(), server))
                 let invocation = Invocation(server: server, message: message, progress: tokens)
                 do { outcome = try handler(invocation, repeat each values) } catch { return .failed(rpcError(error)) }
             } catch {

@@ -327,9 +327,12 @@ extension ImageOptions: WireValue {
         ]
     }
 
-    static func decode(_ view: JSONView) throws(Mismatch) -> ImageOptions {
+    static func decode(_ view: JSONView) throws(Mismatch) -> ImageOptions { try decode(view, defaults: nil) }
+
+    /// Reads options. Those that are left out, or `null`, are as in `defaults`.
+    static func decode(_ view: JSONView, defaults: ImageOptions?) throws(Mismatch) -> ImageOptions {
         guard view.isObject else { throw .expected("an object", view) }
-        var options = ImageOptions.Fields()
+        var options = defaults?.fields ?? ImageOptions.Fields()
         try view.forEachMember { (name, value) throws(Mismatch) in
             let name = String(decoding: name, as: UTF8.self)
             if isIgnored(name) { return }
@@ -343,11 +346,26 @@ extension ImageOptions: WireValue {
             options.network.request.method = try RequestBody.method(
                 options.network.request.method, given: view.member("method"))
         }
-        if options.lookup.scope != nil, options.lookup.credentialScope == .shared {
+        try settleScope(&options.lookup, view)
+        // One of the two names of the first frame replaces a default of the other.
+        if options.processing.recipe.frames == .first, view.member("onlyLoadFirstFrame")?.boolean == false,
+            view.member("frame")?.isNull ?? true
+        {
+            options.processing.recipe.frames = .all
+        }
+        return ImageOptions(options)
+    }
+
+    /// Lets what the request names replace a default that means the contrary.
+    private static func settleScope(_ options: inout LookupOptions, _ view: JSONView) throws(Mismatch) {
+        guard options.scope != nil, options.credentialScope == .shared else { return }
+        switch (view.member("scope")?.isNull ?? true, view.member("credentialScope")?.isNull ?? true) {
+        case (true, false): options.scope = nil
+        case (false, true): options.credentialScope = .separate
+        default:
             throw Mismatch(
                 path: "scope", message: "names one user, and credentialScope \"shared\" means all: give one of them")
         }
-        return ImageOptions(options)
     }
 }
 

@@ -13,33 +13,39 @@ struct SizeCommand: ParsableCommand {
     func run() throws { try SingleRequest(session).run("calculateSize", about: "size") }
 }
 
-/// Removes expired images, or all.
+/// Removes expired images, those that match, or all.
 struct CleanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "clean", abstract: "Remove the expired images; with --all, all images.")
+        commandName: "clean", abstract: "Remove the expired images; with --all, all images.",
+        discussion: "With an option that chooses images, those are removed, expired or not.")
 
     @Flag(help: "Remove every image.")
     var all = false
 
-    @Flag(help: "With --all, remove them from the remote tier too, for all machines.")
+    @OptionGroup var filter: EntryFilter
+
+    @Flag(help: "Remove them from the remote tier too, for all machines. With --all or a choice of images.")
     var everywhere = false
 
     @OptionGroup var session: SessionOptions
 
     func validate() throws {
-        if everywhere, !all {
-            throw ValidationError("--everywhere needs --all: expired images are no other machine's.")
+        if all, !filter.isEmpty { throw ValidationError("--all means every image: leave out what chooses some.") }
+        if everywhere, !all, filter.isEmpty {
+            throw ValidationError(
+                "--everywhere needs --all or a choice of images: expired ones are no other machine's.")
         }
     }
 
     func run() throws {
-        if all { return try clear() }
+        if all || !filter.isEmpty { return try clear() }
         try SingleRequest(session).run("cleanExpired", about: "clean", show: Self.words)
     }
 
     private func clear() throws {
         var problem: String?
         try SingleRequest(session).run("clear", about: "clean") { params in
+            filter.write(to: &params)
             if everywhere { params.field("remote", true) }
         } show: { result in
             problem = result.remoteProblem

@@ -8,20 +8,7 @@ struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ls", abstract: "List the images of a cache: size, dimensions, format, last use and key.")
 
-    @Option(help: "Only those whose keys begin with this.")
-    var prefix: String?
-
-    @Option(help: "Only those from this host.")
-    var host: String?
-
-    @Option(help: "Only those of this format.", completion: .list(ImageFormat.allCases.map(\.rawValue)))
-    var format: String?
-
-    @Option(parsing: .unconditional, help: "Only those stored at least that many seconds ago.")
-    var minAge: Int?
-
-    @Option(parsing: .unconditional, help: "Only those stored at most that many seconds ago.")
-    var maxAge: Int?
+    @OptionGroup var filter: EntryFilter
 
     @Option(
         help: """
@@ -31,16 +18,6 @@ struct ListCommand: ParsableCommand {
     var sort: SortOrder?
 
     @OptionGroup var session: SessionOptions
-
-    func validate() throws {
-        for (flag, age) in [("--min-age", minAge), ("--max-age", maxAge)] {
-            if let age, age < 0 { throw ValidationError("\(flag) takes a number of seconds, 0 or more, not \(age).") }
-        }
-        if let format, ImageFormat(fileExtension: format) == nil {
-            throw ValidationError(
-                "--format takes one of \(ImageFormat.allCases.map(\.rawValue).joined(separator: ", ")), not \(format).")
-        }
-    }
 
     /// What the entries are sorted by.
     enum SortOrder: String, ExpressibleByArgument, CaseIterable {
@@ -82,11 +59,7 @@ struct ListCommand: ParsableCommand {
     private func request(after cursor: String?) -> Dialogue.Request {
         Dialogue.Request("list") { params in
             if let cache = session.cache { params.field("cache", cache) }
-            if let prefix { params.field("prefix", prefix) }
-            if let host { params.field("host", host) }
-            if let format = format.flatMap(ImageFormat.init(fileExtension:)) { params.field("format", format.rawValue) }
-            if let minAge { params.field("minAge", minAge) }
-            if let maxAge { params.field("maxAge", maxAge) }
+            filter.write(to: &params)
             if let cursor { params.field("cursor", cursor) }
         }
     }

@@ -98,7 +98,7 @@ export abstract class Methods {
   /** Starts downloads again after pause. */
   resume(options?: CallOptions): Promise<PauseState>;
 
-  /** Empties a cache: memory and disk. */
+  /** Empties a cache, memory and disk, or removes the images that match. */
   clear(request?: ClearParams, options?: CallOptions): Promise<Cleared>;
 
   /** Empties the memory tier of a cache. */
@@ -151,8 +151,8 @@ export abstract class Methods {
   verify(request?: VerifyRequest, options?: CallOptions): Promise<VerifyResult>;
 
   /**
-   * Changes the settings of a cache, the downloader or the remote tier from now on; settings that are left out keep
-   * their values.
+   * Changes the settings of a cache, the downloader or the remote tier, or the default options, from now on; settings
+   * that are left out keep their values.
    *
    * Returns the settings in force; without a request it only tells. Rejects with `invalidParams`, which names the
    * setting, and then nothing has changed.

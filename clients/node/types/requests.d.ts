@@ -129,6 +129,16 @@ export interface ClearParams {
   cache?: string;
   /** Remove them from the remote tier too, for all machines. Default: false. */
   remote?: boolean;
+  /** Only images from this host. */
+  host?: string;
+  /** Only images whose keys begin with this. */
+  prefix?: string;
+  /** Only images of this format. */
+  format?: PictureFormat;
+  /** Only images stored at least that many seconds ago. */
+  minAge?: number;
+  /** Only images stored at most that many seconds ago. */
+  maxAge?: number;
 }
 
 /** What `forgetFailures` is asked for. */
@@ -191,6 +201,8 @@ export interface ConfigureRequest {
   downloader?: DownloaderSettings;
   /** The settings of the remote tier of all caches. */
   remote?: RemoteSettings;
+  /** The options of requests that leave them out. */
+  options?: ImageOptions;
 }
 
 /** What `addReadOnlyCachePath` is asked for. */

@@ -1,5 +1,5 @@
 // Made by clients/generate.py from protocol/openrpc.json.
-import type { Authorization, Expiration, ExpirationExtending } from "./options.js";
+import type { Authorization, Expiration, ExpirationExtending, ImageOptions } from "./options.js";
 
 /** Settings of the memory tier; what is left out stays as it was. */
 export interface MemorySettings {
@@ -153,4 +153,6 @@ export interface ConfiguredSettings extends CacheSettings {
   downloader: Required<DownloaderSettings>;
   /** The remote tier of all caches. */
   remote: RemoteSettings;
+  /** The options of requests that leave them out, where they are not as built in. */
+  options: ImageOptions;
 }

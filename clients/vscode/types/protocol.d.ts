@@ -714,6 +714,8 @@ export interface ConfigureResult {
   downloader: DownloaderSettings;
   /** The remote tier of all caches. */
   remote: RemoteSettings;
+  /** The options of requests that leave them out, where they are not as built in. */
+  options: ImageOptions;
 }
 
 export interface CacheSettings {
@@ -733,7 +735,7 @@ export interface SubscriptionResult {
   events: ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"remote/didChange"|"log")[];
 }
 
-/** The settings of all caches, of single caches by name, and of the downloader. */
+/** The settings of all caches, of single caches by name, of the downloader, and the options of requests that leave them out. */
 export interface Settings {
   /** The memory tier. */
   memory?: boolean|MemorySettings;
@@ -743,6 +745,8 @@ export interface Settings {
   caches?: Record<string, { memory?: boolean|MemorySettings; disk?: DiskSettings }>;
   /** The downloader of all caches. */
   downloader?: DownloaderSettings;
+  /** The options of requests that leave them out. */
+  options?: ImageOptions;
 }
 
 export interface InitializeResult {
@@ -908,12 +912,22 @@ export interface PauseParams {
   what?: "all"|"prefetch";
 }
 
-/** Empties a cache: memory and disk. */
+/** Empties a cache, memory and disk, or removes the images that match. */
 export interface ClearParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** Remove them from the remote tier too, for all machines. Default: false. */
   remote?: boolean;
+  /** Only images from this host. */
+  host?: string;
+  /** Only images whose keys begin with this. */
+  prefix?: string;
+  /** Only images of this format. */
+  format?: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf";
+  /** Only images stored at least that many seconds ago. */
+  minAge?: number;
+  /** Only images stored at most that many seconds ago. */
+  maxAge?: number;
 }
 
 /** Empties the memory tier of a cache. */
@@ -1002,7 +1016,7 @@ export interface VerifyParams {
   repair?: boolean;
 }
 
-/** Changes the settings of a cache, the downloader or the remote tier from now on; settings that are left out keep their values. */
+/** Changes the settings of a cache, the downloader or the remote tier, or the default options, from now on; settings that are left out keep their values. */
 export interface ConfigureParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
@@ -1014,6 +1028,8 @@ export interface ConfigureParams {
   downloader?: DownloaderSettings;
   /** The settings of the remote tier of all caches. */
   remote?: RemoteSettings;
+  /** The options of requests that leave them out. */
+  options?: ImageOptions;
 }
 
 /** Adds a folder that is searched after that of a cache, and never written. */
@@ -1224,7 +1240,7 @@ export interface Methods {
   "pause": { params: PauseParams | undefined; result: PauseResult };
   /** Starts downloads again after pause. */
   "resume": { params: undefined; result: PauseResult };
-  /** Empties a cache: memory and disk. */
+  /** Empties a cache, memory and disk, or removes the images that match. */
   "clear": { params: ClearParams | undefined; result: ClearResult };
   /** Empties the memory tier of a cache. */
   "clearMemory": { params: ClearMemoryParams | undefined; result: ClearResult };
@@ -1248,7 +1264,7 @@ export interface Methods {
   "cleanExpired": { params: CleanExpiredParams | undefined; result: CleanResult };
   /** Reads every image of a cache, compares it with the index and repairs what is wrong; other requests continue meanwhile. */
   "verify": { params: VerifyParams | undefined; result: VerifyResult };
-  /** Changes the settings of a cache, the downloader or the remote tier from now on; settings that are left out keep their values. */
+  /** Changes the settings of a cache, the downloader or the remote tier, or the default options, from now on; settings that are left out keep their values. */
   "configure": { params: ConfigureParams | undefined; result: ConfigureResult };
   /** Adds a folder that is searched after that of a cache, and never written. */
   "addReadOnlyCachePath": { params: AddReadOnlyCachePathParams; result: CacheSettings };

@@ -79,8 +79,8 @@ return {
       summary = "Starts downloads again after pause.",
     },
     ["clear"] = {
-      params = { "cache", "remote" },
-      summary = "Empties a cache: memory and disk.",
+      params = { "cache", "remote", "host", "prefix", "format", "minAge", "maxAge" },
+      summary = "Empties a cache, memory and disk, or removes the images that match.",
     },
     ["clearMemory"] = {
       params = { "cache" },
@@ -131,8 +131,8 @@ return {
       summary = "Reads every image of a cache, compares it with the index and repairs what is wrong; other requests continue meanwhile.",
     },
     ["configure"] = {
-      params = { "cache", "memory", "disk", "downloader", "remote" },
-      summary = "Changes the settings of a cache, the downloader or the remote tier from now on; settings that are left out keep their values.",
+      params = { "cache", "memory", "disk", "downloader", "remote", "options" },
+      summary = "Changes the settings of a cache, the downloader or the remote tier, or the default options, from now on; settings that are left out keep their values.",
     },
     ["addReadOnlyCachePath"] = {
       params = { "path", "cache" },

@@ -376,6 +376,7 @@
 ---@field disk halcyon.DiskSettings The disk tier.
 ---@field downloader halcyon.DownloaderSettings The downloader of all caches.
 ---@field remote halcyon.RemoteSettings The remote tier of all caches.
+---@field options halcyon.ImageOptions The options of requests that leave them out, where they are not as built in.
 
 ---@class halcyon.CacheSettings
 ---@field memory false|halcyon.MemorySettings The memory tier; false when it is turned off.
@@ -387,12 +388,13 @@
 ---@class halcyon.SubscriptionResult
 ---@field events ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"remote/didChange"|"log")[] The events that are now subscribed to.
 
---- The settings of all caches, of single caches by name, and of the downloader.
+--- The settings of all caches, of single caches by name, of the downloader, and the options of requests that leave them out.
 ---@class halcyon.Settings
 ---@field memory? boolean|halcyon.MemorySettings The memory tier.
 ---@field disk? halcyon.DiskSettings The disk tier.
 ---@field caches? table<string, { memory?: boolean|halcyon.MemorySettings, disk?: halcyon.DiskSettings }> Settings by the name of the cache.
 ---@field downloader? halcyon.DownloaderSettings The downloader of all caches.
+---@field options? halcyon.ImageOptions The options of requests that leave them out.
 
 ---@class halcyon.InitializeResult
 ---@field serverInfo { name?: string, version?: string } Name and version of the server.
@@ -489,10 +491,15 @@
 ---@class halcyon.PauseParams
 ---@field what? "all"|"prefetch" All, or only those of prefetch that nobody else waits for. Default: "all".
 
---- Empties a cache: memory and disk.
+--- Empties a cache, memory and disk, or removes the images that match.
 ---@class halcyon.ClearParams
 ---@field cache? string The name of the cache. Default: "default".
 ---@field remote? boolean Remove them from the remote tier too, for all machines. Default: false.
+---@field host? string Only images from this host.
+---@field prefix? string Only images whose keys begin with this.
+---@field format? "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf" Only images of this format.
+---@field minAge? number Only images stored at least that many seconds ago.
+---@field maxAge? number Only images stored at most that many seconds ago.
 
 --- Empties the memory tier of a cache.
 ---@class halcyon.ClearMemoryParams
@@ -546,13 +553,14 @@
 ---@field cache? string The name of the cache. Default: "default".
 ---@field repair? boolean Put right what is wrong; otherwise it is only counted. Default: true.
 
---- Changes the settings of a cache, the downloader or the remote tier from now on; settings that are left out keep their values.
+--- Changes the settings of a cache, the downloader or the remote tier, or the default options, from now on; settings that are left out keep their values.
 ---@class halcyon.ConfigureParams
 ---@field cache? string The name of the cache. Default: "default".
 ---@field memory? boolean|halcyon.MemorySettings The memory tier: its settings, or whether there is one.
 ---@field disk? halcyon.DiskSettings The settings of the disk tier.
 ---@field downloader? halcyon.DownloaderSettings The settings of the downloader of all caches.
 ---@field remote? halcyon.RemoteSettings The settings of the remote tier of all caches.
+---@field options? halcyon.ImageOptions The options of requests that leave them out.
 
 --- Adds a folder that is searched after that of a cache, and never written.
 ---@class halcyon.AddReadOnlyCachePathParams
@@ -687,7 +695,7 @@
 ---@field cancelAll fun(params?: halcyon.CancelAllParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.CancelResult)): halcyon.Handle Cancels every running retrieve, download and prefetch, or those that match all the conditions given.
 ---@field pause fun(params?: halcyon.PauseParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.PauseResult)): halcyon.Handle Starts no more downloads until resume; running ones continue, and waiting ones keep their place.
 ---@field resume fun(params: nil, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.PauseResult)): halcyon.Handle Starts downloads again after pause.
----@field clear fun(params?: halcyon.ClearParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ClearResult)): halcyon.Handle Empties a cache: memory and disk.
+---@field clear fun(params?: halcyon.ClearParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ClearResult)): halcyon.Handle Empties a cache, memory and disk, or removes the images that match.
 ---@field clearMemory fun(params?: halcyon.ClearMemoryParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ClearResult)): halcyon.Handle Empties the memory tier of a cache.
 ---@field clearDisk fun(params?: halcyon.ClearDiskParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ClearResult)): halcyon.Handle Empties the disk tier of a cache; memory keeps its images, within its limit.
 ---@field forgetFailures fun(params?: halcyon.ForgetFailuresParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ForgetResult)): halcyon.Handle Forgets remembered failures, so that their URLs are tried again.
@@ -699,7 +707,7 @@
 ---@field explain fun(params: halcyon.ExplainParams|string, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ExplainResult)): halcyon.Handle Returns what retrieve would do now and why; nothing is loaded, extended or asked.
 ---@field cleanExpired fun(params?: halcyon.CleanExpiredParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.CleanResult)): halcyon.Handle Removes every expired image. A leased path stays valid until its lease ends.
 ---@field verify fun(params?: halcyon.VerifyParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.VerifyResult)): halcyon.Handle Reads every image of a cache, compares it with the index and repairs what is wrong; other requests continue meanwhile.
----@field configure fun(params?: halcyon.ConfigureParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ConfigureResult)): halcyon.Handle Changes the settings of a cache, the downloader or the remote tier from now on; settings that are left out keep their values.
+---@field configure fun(params?: halcyon.ConfigureParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ConfigureResult)): halcyon.Handle Changes the settings of a cache, the downloader or the remote tier, or the default options, from now on; settings that are left out keep their values.
 ---@field addReadOnlyCachePath fun(params: halcyon.AddReadOnlyCachePathParams|string, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.CacheSettings)): halcyon.Handle Adds a folder that is searched after that of a cache, and never written.
 ---@field caches fun(params: nil, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.CachesResult)): halcyon.Handle Lists the caches that are open, configured, or found in the cache folder.
 ---@field subscribe fun(params: halcyon.SubscribeParams|("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"remote/didChange"|"log")[], options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.SubscriptionResult)): halcyon.Handle Subscribes to events, which then come as notifications.

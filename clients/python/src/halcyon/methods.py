@@ -474,16 +474,37 @@ class Methods:
         *,
         cache: Optional[str] = None,
         remote: bool = False,
+        host: Optional[str] = None,
+        prefix: Optional[str] = None,
+        format: Optional[PictureFormat] = None,
+        min_age: Optional[float] = None,
+        max_age: Optional[float] = None,
         timeout: Optional[float] = None,
     ) -> ClearResult:
-        """Empties a cache: memory and disk.
+        """Empties a cache, memory and disk, or removes the images that match.
 
         Args:
             cache: The name of the cache.
             remote: Remove them from the remote tier too, for all machines.
+            host: Only images from this host.
+            prefix: Only images whose keys begin with this.
+            format: Only images of this format. One of "png", "jpeg", "gif", "webp", "avif", "heic",
+                "tiff", "bmp", "ico", "svg", "jxl", "jp2", "pnm", "icns", "pdf".
+            min_age: Only images stored at least that many seconds ago.
+            max_age: Only images stored at most that many seconds ago.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
-        wire = params_of.given({"cache": cache, "remote": True if remote else None})
+        wire = params_of.given(
+            {
+                "cache": cache,
+                "remote": True if remote else None,
+                "host": host,
+                "prefix": prefix,
+                "format": format,
+                "minAge": min_age,
+                "maxAge": max_age,
+            },
+        )
         return self._call("clear", wire, clear_result_from_wire, timeout)
 
     def clear_memory(
@@ -721,10 +742,11 @@ class Methods:
         disk: Optional[DiskSettings] = None,
         downloader: Optional[DownloaderSettings] = None,
         remote: Optional[RemoteSettings] = None,
+        options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
     ) -> ConfiguredSettings:
-        """Changes the settings of a cache, the downloader or the remote tier from now on; settings
-        that are left out keep their values.
+        """Changes the settings of a cache, the downloader or the remote tier, or the default
+        options, from now on; settings that are left out keep their values.
 
         Returns the settings in force; without any change it only tells. Raises InvalidParams, which
         names the setting, and then nothing has changed.
@@ -735,6 +757,7 @@ class Methods:
             disk: The settings of the disk tier.
             downloader: The settings of the downloader of all caches.
             remote: The settings of the remote tier of all caches.
+            options: The options of requests that leave them out.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
         wire = params_of.given(
@@ -744,6 +767,7 @@ class Methods:
                 "disk": disk,
                 "downloader": downloader,
                 "remote": remote,
+                "options": options,
             },
         )
         return self._call("configure", wire, configured_settings_from_wire, timeout)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Dict, List, Literal, Optional, TypedDict, Union
 
-from .options import Authorization, Expiration, ExtendingExpiration
+from .options import Authorization, Expiration, ExtendingExpiration, ImageOptions
 
 __all__ = [
     "CacheSettings",
@@ -190,3 +190,5 @@ class ConfiguredSettings(CacheSettings):
     """The downloader of all caches."""
     remote: RemoteSettings
     """The remote tier of all caches."""
+    options: ImageOptions
+    """The options of requests that leave them out, where they are not as built in."""
