@@ -11,7 +11,7 @@ package protocol DownloadOwner: AnyObject, Sendable {
     func prepare() async throws
     /// Called for every received piece.
     func noteProgress()
-    /// Called when the body is complete, before another caller could start the same download.
+    /// Called when the body is complete, before another caller could start the same download; perhaps again at the end.
     func noteBody()
     /// Called with each URL at which a request that is no GET has changed something.
     ///
@@ -148,7 +148,8 @@ final class DownloadRun: Sendable {
 
     private func end(_ result: Result<Download, any Error>) {
         downloader.count(result)
-        if case .success = result { owner?.noteBody() }
+        // Of a body that no transfer has brought.
+        if case .success = result { noteBody() }
         downloader.scheduler.release(slot)
         job.end(result.map { $0 })
     }
@@ -172,6 +173,9 @@ final class DownloadRun: Sendable {
         owner?.noteProgress()
         job.report(progress)
     }
+
+    /// Called when the body is complete.
+    func noteBody() { owner?.noteBody() }
 
     /// Called with each URL where a request that is not a GET was accepted, whatever its outcome: stored responses of that
     /// URL are invalid (RFC 9111, 4.4).

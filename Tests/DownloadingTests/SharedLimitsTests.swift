@@ -333,6 +333,26 @@ import Testing
         try await eventually { downloader.downloader.load == (0, 0, 0) }
     }
 
+    /// One that comes as the body is complete either shares the download, or finds it noted that the body has come.
+    @Test(arguments: [true, false], ["/a", "/from"])
+    func bodyIsNotedBeforeNobodyMayJoin(isPlain: Bool, path: String) async throws {
+        let server = try LocalServer { request in
+            request.path == "/from" ? .reply(302, ["Location": "/a"], []) : .reply(200, [:], [1, 2, 3])
+        }
+        defer { server.stop() }
+        let request = try downloader.request(server.url(path))
+        let (late, has) = AsyncStream.makeStream(of: Int?.self)
+        let owner = TestOwner(isPlain: isPlain) { [downloader] in
+            _ = downloader.downloader.start(request, priority: CallPriority(0.5), report: nil, owner: nil) { result in
+                has.yield(try? result.get().body.count)
+                has.finish()
+            }
+        }
+        #expect(try await downloader.load(server.url(path), owner: owner).body.count == 3)
+        for await count in late { #expect(count == 3) }
+        #expect(server.requests.count { $0.path == "/a" } == 1)
+    }
+
     /// When nobody else shares it, nobody begins.
     @Test func whatKeepsTheOnlyOneFromBeginningEndsTheDownload() async throws {
         let server = try server()
@@ -375,15 +395,19 @@ final class TestOwner: DownloadOwner {
 
     private let isPlain: Bool
     private let isBusy: Bool
+    private let onBody: Once<@Sendable () -> Void>
 
     /// - Parameters:
     ///   - isPlain: Whether it is prepared without waiting.
     ///   - isBusy: Whether it does not get to begin.
-    init(isPlain: Bool, isBusy: Bool = false) { (self.isPlain, self.isBusy) = (isPlain, isBusy) }
+    ///   - onBody: Called once when the body is noted.
+    init(isPlain: Bool, isBusy: Bool = false, onBody: @escaping @Sendable () -> Void = {}) {
+        (self.isPlain, self.isBusy, self.onBody) = (isPlain, isBusy, Once(onBody))
+    }
 
     func prepareAtOnce() -> Bool { isPlain }
     func prepare() async throws { if isBusy { throw Busy() } }
     func noteProgress() {}
-    func noteBody() {}
+    func noteBody() { onBody.take()?() }
     func noteChange(at url: String, isAnswer: Bool) {}
 }

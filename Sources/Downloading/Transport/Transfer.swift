@@ -385,6 +385,8 @@ final class Transfer {
         }
         guard hasHead else { return fail(failed("the connection closed before the end of the headers.")) }
         if let error = endDecoding() { return fail(error) }
+        // First: who comes later and may not join finds it noted, and waits for the image instead of loading it.
+        prepared.run.noteBody()
         if let error = limitError(isLast: true) { return fail(error) }
         do {
             let body = try spool.finish()
