@@ -75,12 +75,23 @@ extension ImageCache {
     ///
     /// - Parameter patience: The longest wait in seconds for another process that holds the index.
     package func renewed(_ hit: Hit, options: StorageOptions, patience: Double) -> Hit {
+        guard let record = newerRecord(of: hit, patience: patience) else { return hit }
+        return Hit(entry: promote(record, bytes: hit.bytes, options).entry, cacheType: .memory)
+    }
+
+    /// As ``renewed(_:options:patience:)``, of which memory learns nothing.
+    package func seenAnew(_ hit: Hit, patience: Double) -> Hit {
+        guard let record = newerRecord(of: hit, patience: patience) else { return hit }
+        return Hit(entry: MemoryEntry(record: record, bytes: hit.bytes), cacheType: .memory)
+    }
+
+    private func newerRecord(of hit: Hit, patience: Double) -> ImageRecord? {
         guard hit.cacheType == .memory, hit.record.number != nil,
             case .found(let record)? = try? disk.lookIntoIndex(hit.record.key, lease: 0, patience: patience),
             let stamp = record.stamp,
             hit.record.stamp?.matches(stamp) == true, record.origin != hit.record.origin
-        else { return hit }
-        return Hit(entry: promote(record, bytes: hit.bytes, options).entry, cacheType: .memory)
+        else { return nil }
+        return record
     }
 
     /// Begins the life of an image anew, with the new answer of its server.
@@ -88,10 +99,10 @@ extension ImageCache {
     /// - Returns: `nil` if it has been removed or replaced meanwhile.
     package func revive(_ hit: Hit, _ origin: ImageOrigin, options: StorageOptions) throws(ImageError) -> Hit? {
         let old = hit.record
-        let isCurrent = memory.peek(old.key)?.record === old
+        let held = memory.peek(old.key).flatMap { $0.record === old ? $0 : nil }
         let record: ImageRecord
         if old.path == nil {
-            guard isCurrent else { return nil }
+            guard held != nil else { return nil }
             record = old.replacing(origin)
         } else {
             do throws(ImageError) {
@@ -99,7 +110,7 @@ extension ImageCache {
                     let new = try disk.revive(
                         old, origin, expiration: options.diskCacheExpiration, lease: options.lease ?? Self.lease)
                 else {
-                    if isCurrent { memory.remove(old.key) }
+                    if held != nil { memory.remove(old.key) }
                     return nil
                 }
                 record = new
@@ -109,7 +120,11 @@ extension ImageCache {
                 record = old.replacing(origin, life: disk.life(options.diskCacheExpiration))
             }
         }
-        return Hit(entry: promote(record, bytes: hit.bytes, options).entry, cacheType: hit.cacheType)
+        // What memory has is not to tell of the old answer, whatever the options say about memory.
+        let kept =
+            held.map { keep(record, bytes: hit.bytes ?? $0.bytes, expiration: options.memoryCacheExpiration) }
+            ?? promote(record, bytes: hit.bytes, options)
+        return Hit(entry: kept.entry, cacheType: hit.cacheType)
     }
 
     /// Keeps another origin, with new facts about an image, with it; an image that has replaced it stays as it is.

@@ -55,10 +55,16 @@ struct Explainer: Sendable {
         if decision.action == .fail {
             let why = policy.onlyFromCache ? "onlyFromCache" : "only-if-cached"
             let url = resource.url.isEmpty ? nil : resource.url
+            told.noteStandIn(options)
+            // Only the option speaks of the stand-in too.
+            if !policy.onlyFromCache, let standIn = options.network.onFailureImage, Resource(url: standIn).isOnNetwork {
+                (told.usesNetwork, told.url) = (true, standIn)
+            }
             return told.failing(.notCached(key: key.key, url: url), "Nothing may be downloaded (\(why)).")
         }
         let isLocalSource = options.network.alternativeSources.contains { !Resource(url: $0).isOnNetwork }
         if policy.isOffline, !isLocalSource {
+            told.noteStandIn(options)
             return told.failing(
                 .offline(key: key.key, url: resource.url), "Nothing may be loaded from the network (offline).")
         }
@@ -77,10 +83,16 @@ struct Explainer: Sendable {
         _ told: inout Explanation
     ) throws(ImageError) -> StoredImage? {
         let request = OutgoingRequest(url: resource.url, options: options)
-        let found = try engine.lookup.stored(resource, for: request, in: cache, policy) { (key) throws(ImageError) in
-            try known(key, in: cache, options)
+        func find(isAnew: Bool) throws(ImageError) -> StoredImage? {
+            try engine.lookup.stored(resource, for: request, in: cache, policy) { (key) throws(ImageError) in
+                try known(key, in: cache, options, isAnew: isAnew)
+            }
         }
-        guard let found else { return nil }
+        guard var found = try find(isAnew: false) else { return nil }
+        // Before its server is asked, a load looks whether another process has done that.
+        if found.candidate.hit.cacheType == .memory, !policy.decision(for: found.entry).isFreshAnswer {
+            found = try find(isAnew: true) ?? found
+        }
         let (hit, over) = (found.candidate.hit, found.candidate.expiredFor)
         told.cacheType = over == nil ? hit.cacheType : .none
         told.note(hit.record, in: cache)
@@ -91,13 +103,17 @@ struct Explainer: Sendable {
     }
 
     /// The image of an entry, also when its time is over.
+    ///
+    /// - Parameter isAnew: `true` for what the index says of it instead of memory.
     private func known(
-        _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
+        _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, isAnew: Bool = false
     ) throws(ImageError) -> ImageCache.Candidate? {
         let inMemoryOnly = options.storage.fromMemoryCacheOrRefresh
         let tier = try cache.cacheType(for: key, burst: 0, mayWait: true).value
         if tier == .memory || tier == .disk && !inMemoryOnly {
-            return try cache.knownHit(for: key).map { ImageCache.Candidate(hit: $0) }
+            return try cache.knownHit(for: key).map { hit in
+                ImageCache.Candidate(hit: isAnew ? cache.seenAnew(hit, patience: options.patience) : hit)
+            }
         }
         guard !inMemoryOnly, let record = try cache.disk.recordEvenExpired(key) else { return nil }
         return ImageCache.Candidate(record, at: cache.disk.clock.now)
@@ -219,42 +235,51 @@ struct Explainer: Sendable {
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ policy: RetrievalPolicy,
         _ entry: RetrievalPolicy.Entry?, _ told: inout Explanation
     ) {
-        do throws(ImageError) {
-            let source = try ImageLoader(engine: engine).source(of: resource.url, options)
-            if case .file(let path) = source { told.path = path }
-            guard case .network(let url) = source else {
-                told.reasons.append("The URL holds the image, or names a file of this machine: no network is used.")
-                return
+        // A refresh asks no other source.
+        let others = told.verdict == .answerAndRefresh ? [] : options.network.alternativeSources
+        var failure: ImageError?
+        for url in [resource.url] + others {
+            let scoped = options.scoped(from: resource.url, to: url)
+            do throws(ImageError) {
+                return try explainRequest(for: url, resource.cacheKey, in: cache, scoped, &told)
+            } catch {
+                told.reasons.append("\(error)")
+                // That of the first is the one of the request.
+                failure = failure ?? error
+                told.error = failure
             }
-            let request = try DownloadRequest(url: url, options: options.network)
-            let hop = try engine.downloader.rules.rewritten(HTTPRequest(request))
-            if hop.url != request.webURL.withoutCredentials {
-                told.reasons.append("It is loaded from elsewhere instead, as urlRewrites says.")
-            }
-            (told.usesNetwork, told.url) = (true, hop.url.text)
-            if options.asksToModify { told.reasons.append("The client is asked first, and may change the request.") }
-            if let refusal = engine.downloader.transport.settings.refusal(of: hop.url) { throw refusal }
-            try ImageLoader(engine: engine).admit(request, key: resource.cacheKey, in: cache, options)
-            if let proxy = engine.downloader.transport.settings.proxies.proxy(for: hop.url),
-                let host = URLParts.host(ofProxy: proxy)
-            {
-                told.reasons.append("It goes through the proxy \(host).")
-            }
-        } catch {
-            told.reasons.append("\(error)")
-            let isLast = options.network.alternativeSources.isEmpty
-            let mayStandIn = entry.map { policy.mayStandIn($0, after: error) } == true
-            // A refresh asks no other source.
-            if told.verdict == .answerAndRefresh || isLast && mayStandIn {
-                (told.verdict, told.usesNetwork, told.url) = (.answerStale, false, nil)
-                told.reasons.append("The stored image is answered in its place.")
-                return
-            }
-            told.error = error
-            if isLast { told.verdict = .fail }
-            // The next source is asked instead.
-            let next = options.network.alternativeSources.first { Resource(url: $0).isOnNetwork }
-            (told.usesNetwork, told.url) = (next != nil, next)
+        }
+        let mayStandIn = failure.flatMap { error in entry.map { policy.mayStandIn($0, after: error) } } == true
+        guard told.verdict == .answerAndRefresh || mayStandIn else { return told.verdict = .fail }
+        (told.verdict, told.error) = (.answerStale, nil)
+        told.reasons.append("The stored image is answered in its place.")
+    }
+
+    /// Explains the request for one source.
+    ///
+    /// - Throws: The reason why it is not sent.
+    private func explainRequest(
+        for url: String, _ key: String, in cache: ImageCache, _ options: ImageOptions, _ told: inout Explanation
+    ) throws(ImageError) {
+        let source = try ImageLoader(engine: engine).source(of: url, options)
+        if case .file(let path) = source { told.path = path }
+        guard case .network(let url) = source else {
+            told.reasons.append("The URL holds the image, or names a file of this machine: no network is used.")
+            return
+        }
+        let request = try DownloadRequest(url: url, options: options.network)
+        let hop = try engine.downloader.rules.rewritten(HTTPRequest(request))
+        if hop.url != request.webURL.withoutCredentials {
+            told.reasons.append("It is loaded from elsewhere instead, as urlRewrites says.")
+        }
+        if options.asksToModify { told.reasons.append("The client is asked first, and may change the request.") }
+        if let refusal = engine.downloader.transport.settings.refusal(of: hop.url) { throw refusal }
+        try ImageLoader(engine: engine).admit(request, key: key, in: cache, options)
+        (told.usesNetwork, told.url) = (true, hop.url.text)
+        if let proxy = engine.downloader.transport.settings.proxies.proxy(for: hop.url),
+            let host = URLParts.host(ofProxy: proxy)
+        {
+            told.reasons.append("It goes through the proxy \(host).")
         }
     }
 
@@ -268,9 +293,7 @@ struct Explainer: Sendable {
             told.reasons.append(
                 "Of \(options.network.alternativeSources.count) other sources the next is tried if that fails.")
         }
-        if options.network.onFailureImage != nil {
-            told.reasons.append("If everything fails, the onFailureImage is used.")
-        }
+        told.noteStandIn(options)
         let known = found.flatMap { $0.entry.isForeign ? nil : $0.candidate.hit.record }
         let (count, isAsked) = (known?.byteCount ?? 0, options.cacheControl?.noStore == true)
         let plan = StoragePolicy(options, .bytes)

@@ -89,7 +89,7 @@ struct ImageLoader: Sendable {
             options.network.request.headers = options.network.request.headers.filter {
                 $0.key.lowercased() != "cache-control"
             }
-            options.lookup.onlyFromCache = false
+            if !Resource(url: url).isOnNetwork { options.lookup.onlyFromCache = false }
             options.lookup.integrity = nil
             options.processing.recipe = ImageRecipe()
         }

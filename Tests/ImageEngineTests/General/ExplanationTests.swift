@@ -216,4 +216,57 @@ import Testing
         #expect(engine.manager.statistics == counts)
         #expect(try engine.cache.sizes().memory.count == 0, "nothing was promoted")
     }
+
+    /// What the engine does with a request, as far as an explanation foretells it.
+    private func outcome(
+        _ path: String, _ change: (inout ImageOptions) -> Void
+    ) async throws -> (sent: [String], error: ImageError?, isStale: Bool) {
+        let before = web.requests.count
+        do {
+            let image = try await engine.image(web.url(path), change)
+            return (web.requests.dropFirst(before).map(\.path), nil, image.isStale)
+        } catch let error as ImageError {
+            return (web.requests.dropFirst(before).map(\.path), error, false)
+        }
+    }
+
+    /// Other sources are judged as the first one is.
+    @Test func sourceIsNamedThatIsTheFirstToBeAsked() async throws {
+        let remembers: (inout ImageOptions) -> Void = { $0.lookup.negativeCache = 100 }
+        _ = try await outcome("/gone", remembers)
+        func told(_ others: [String]) throws -> Explanation {
+            try explain("/gone") {
+                remembers(&$0)
+                $0.network.alternativeSources = others
+            }
+        }
+        let next = try told(["http://forbidden.test/a", web.url("/gone"), web.url("/a"), web.url("/b")])
+        #expect(next.verdict == .load && next.usesNetwork && next.url == web.url("/a"))
+        let none = try told(["http://forbidden.test/a", web.url("/gone")])
+        #expect(none.verdict == .fail && !none.usesNetwork && none.url == nil)
+        #expect(none.error?.name == "invalidStatusCode", "the first one's")
+        let got = try await outcome("/gone") {
+            remembers(&$0)
+            $0.network.alternativeSources = [web.url("/gone")]
+        }
+        #expect(got.sent.isEmpty && got.error != nil)
+    }
+
+    @Test(arguments: [true, false]) func standInIsNotDownloadedWhereNothingMayBe(_ isOption: Bool) async throws {
+        func options(_ options: inout ImageOptions) {
+            options.network.onFailureImage = web.url("/standin")
+            options.lookup.onlyFromCache = isOption
+            options.lookup.revalidate = .http
+            if !isOption { options.network.request.headers = ["Cache-Control": "only-if-cached"] }
+        }
+        for isStored in [false, true] {
+            if isStored { _ = try await engine.image(web.url("/standin")) }
+            let told = try explain("/a", options)
+            #expect(told.verdict == .fail && told.usesNetwork == !isOption)
+            #expect(told.reasons.contains("If everything fails, the onFailureImage is used."))
+            let got = try await outcome("/a", options)
+            #expect((got.error == nil) == (isStored || !isOption))
+            #expect(got.sent == (isOption ? [] : ["/standin"]))
+        }
+    }
 }

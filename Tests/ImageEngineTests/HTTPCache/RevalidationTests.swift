@@ -163,4 +163,42 @@ import Testing
         #expect(try await image(.http, bytes: true).cacheType == .none)
         #expect(try await image(.never).cacheType == .none, "and now is forgotten")
     }
+
+    /// Memory that keeps nothing new still has the image, and would go by the header fields from before.
+    @Test(arguments: [false, true], ["no-cache", "no-store", "max-age=0"])
+    func confirmationReplacesTheOldHeaderFieldsInMemoryWhateverIsToBeKeptThere(_ isOnlyThere: Bool, _ control: String)
+        async throws
+    {
+        func ask(_ mode: Revalidation, keepsInMemory: Bool = true) async throws -> ImageResult {
+            try await image(mode, bytes: true) {
+                ($0.storage.cacheMemoryOnly, $0.storage.keepsInMemory) = (isOnlyThere, keepsInMemory)
+            }
+        }
+        set("max-age=1000")
+        _ = try await ask(.http)
+        web.set { $0.confirmation = ["Cache-Control": control] }
+        #expect(try await ask(.always, keepsInMemory: false).isRevalidated)
+        #expect(engine.cache.memory.peek(CacheKey(web.url))?.bytes != nil, "it is still there")
+        web.set { $0.confirmation = ["Cache-Control": "max-age=1000"] }
+        _ = try await ask(.http)
+        #expect(web.count == 3, "its server is asked")
+        #expect(try await ask(.http, keepsInMemory: false).isRevalidated == false)
+        #expect(web.count == 3)
+    }
+
+    @Test func explanationKnowsWhatAnotherProcessHasConfirmed() async throws {
+        func told() throws -> Explanation {
+            try engine.manager.explain(
+                engine.cache.resource(web.url), in: engine.cache, options: ImageOptions { $0.lookup.revalidate = .http }
+            )
+        }
+        set("max-age=100")
+        _ = try await image(.http)
+        engine.clock.advance(seconds: 200)
+        #expect(try told().verdict == .revalidate)
+        #expect(try await image(.http, on: restarted()).isRevalidated)
+        #expect(try told().verdict == .answer)
+        #expect(try await image(.http).isRevalidated == false)
+        #expect(web.count == 2)
+    }
 }
