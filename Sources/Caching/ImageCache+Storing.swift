@@ -46,12 +46,17 @@ extension ImageCache {
             return Kept(entry: found, admission: .occupied)
         }
         guard options.cacheMemoryOnly else { return nil }
-        let bytes = try Self.bytes(of: content)
+        return keepWithoutFile(try Self.bytes(of: content), request, options)
+    }
+
+    /// Offers an image that has no file to memory.
+    @discardableResult
+    package func keepWithoutFile(_ bytes: [UInt8], _ request: StoreRequest, _ options: StorageOptions) -> Kept {
         // A file that comes later is newer than the image in memory.
         let beside: FileStamp? =
-            if case .found(let found)? = try? disk.lookIntoIndex(key, lease: 0) { found.stamp } else { nil }
+            if case .found(let found)? = try? disk.lookIntoIndex(request.key, lease: 0) { found.stamp } else { nil }
         let record = ImageRecord(
-            key: key, header: request.header, byteCount: bytes.count, path: nil, origin: request.origin,
+            key: request.key, header: request.header, byteCount: bytes.count, path: nil, origin: request.origin,
             storedAt: disk.clock.now, beside: beside)
         return remember(record, bytes: bytes, options)
     }

@@ -82,14 +82,14 @@ struct PendingStore: Sendable {
         request.allowsOversize = plan.place == .lease
         request.isLentWhenHeld = !isGiven && needs.contains(.file)
         request.patience = patience ?? options.patience(part: isGiven ? 1 : 0.25)
-        cache.store(content, request, options.storage, keepsBytes: plan.keepsBytes, in: queue) { kept in
+        cache.store(content, request, options.storage, keepsBytes: plan.keepsBytes, in: queue) { [request] kept in
             then(
                 Result { () throws(ImageError) in try result(kept.get(), plan) }
                     .flatMapError { error in
                         guard let reason = policy.reason(after: error) else {
                             return .failure(failure(of: error, plan))
                         }
-                        return Result { () throws(ImageError) in try withoutFile(header, plan.reason(after: reason)) }
+                        return Result { () throws(ImageError) in try withoutDisk(request, plan, reason) }
                     })
         }
     }
@@ -173,6 +173,19 @@ struct PendingStore: Sendable {
                 reason: "\(source.excerpt) cannot be stored: no tier keeps it (\(reason.rawValue)).",
                 hint: "Ask for its data, or change the options and limits that keep it out.")
         }
+    }
+
+    /// The result when the disk did not take the image. Memory keeps it meanwhile, so that it is not loaded again at once.
+    private func withoutDisk(
+        _ request: StoreRequest, _ plan: StoragePlan, _ reason: NotStoredReason
+    ) throws(ImageError) -> ImageResult {
+        let isWanted = plan.place == .disk && plan.reason == nil && overwrites && options.storage.keepsInMemory
+        if isWanted, StorageFolder.count(of: content) <= BodySpool.memoryLimit,
+            request.successorOf.map(cache.holds) ?? true
+        {
+            cache.keepWithoutFile(try ImageCache.bytes(of: content), request, options.storage)
+        }
+        return try withoutFile(request.header, plan.reason(after: reason))
     }
 
     func withoutFile(_ reason: NotStoredReason? = nil) throws(ImageError) -> ImageResult {

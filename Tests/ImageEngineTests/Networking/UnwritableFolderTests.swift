@@ -58,6 +58,25 @@ import Testing
         await #expect(throws: ImageError.self, "there is no file") { _ = try await image(bytes: false) }
     }
 
+    /// Until there is a disk again, memory does what it can.
+    @Test func smallImageIsLoadedOnceAndStoredWhenTheFolderCanBeWritten() async throws {
+        let small = hollowPNG(width: 8)
+        let web = try LocalServer { _ in .reply(200, [:], small) }
+        defer { web.stop() }
+        let url = web.url("/a")
+        let first = try await engine.image(url, bytes: true)
+        #expect(first.notStored == .diskFailed && first.bytes == small)
+        let second = try await engine.image(url, bytes: true)
+        #expect(second.cacheType == .memory && second.bytes == small && second.notStored == nil)
+        await #expect(throws: ImageError.self, "there is no file") { _ = try await engine.image(url) }
+        _ = try await engine.image(web.url("/b"), bytes: true) { $0.storage.keepsInMemory = false }
+        #expect(try await engine.image(web.url("/b"), bytes: true).cacheType == .none, "memory was not to keep it")
+        unlink(engine.folder.path + "/cache")
+        let count = web.requests.count
+        #expect(content(try #require(try await engine.image(url).record.path)) == small)
+        #expect(web.requests.count == count)
+    }
+
     @Test func asAFileItFailsAndSaysWhy() async throws {
         let failure = try await engine.failure(web.url("/a"))
         guard case .notStored(.diskFailed, .storageFailed(_, let hint, .lasting)) = failure else {
