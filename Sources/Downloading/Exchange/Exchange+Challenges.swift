@@ -7,9 +7,14 @@ extension Exchange {
     func answersChallenges(_ outgoing: HTTPRequest) -> Bool {
         if request.limits.takesChallenges { return false }
         if delegate(for: .challenge) != nil, failures < Self.challengeLimit, !leavesChallenges { return true }
-        if case .basic = outgoing.authorization, outgoing.scheme == nil { return true }
+        if outgoing.scheme == nil, hasOwnPassword(outgoing) { return true }
         // A challenge that the delegate has left to the defaults is returned as the response.
         return !leavesChallenges && outgoing.digest != nil && renewals < Self.challengeLimit
+    }
+
+    /// `true` when a request is sent with a user and a password that no delegate gave.
+    private func hasOwnPassword(_ outgoing: HTTPRequest) -> Bool {
+        if case .basic = outgoing.authorization { true } else { transport.settings.hasNetrcLogin(for: outgoing) }
     }
 
     /// `true` when a proxy's digest challenge is answered without a delegate.
@@ -34,8 +39,8 @@ extension Exchange {
     ) async throws -> HTTPRequest {
         var next = outgoing
         let isProxy = status == 407
-        if !isProxy, case .basic = sent.authorization, outgoing.scheme == nil, challenges.wantsDigest {
-            // The credentials are right, but have to be sent in another scheme.
+        if !isProxy, outgoing.scheme == nil, challenges.wantsDigest, hasOwnPassword(sent) {
+            // The credentials are right, but have to be sent in another scheme; by libcurl, which alone reads netrc files.
             return next.usingDigest(challenges, as: sent)
         }
         if let old = isProxy ? outgoing.proxyLogin?.digest : outgoing.digest, let new = challenges.digest,

@@ -84,9 +84,7 @@ extension TransportSettings {
     /// The marks of the credentials that make `outgoing` the `configured` request.
     func configuredLogins(of outgoing: HTTPRequest, configured: HTTPRequest) -> [String] {
         var marks: [String] = []
-        if configured.authorization == nil, outgoing.mayUseNetrc, let mark = netrcMark(for: outgoing.url.host) {
-            marks.append(mark)
-        }
+        if let mark = netrcMark(for: outgoing, configured: configured) { marks.append(mark) }
         let secrets = configured.fields.dropFirst(outgoing.fields.count).filter {
             !RequestContent.crossesOrigins($0.name.text)
         }
@@ -112,11 +110,17 @@ extension TransportSettings {
             ? tls.clientCertificate.map { ClientCertificate(file: $0, key: tls.clientKey) } : nil
     }
 
-    /// A mark that distinguishes netrc files with credentials for a host. `nil`: the file has none.
+    /// `true` when a request, with what the rules add to it, is sent with credentials of the netrc file.
+    func hasNetrcLogin(for sent: HTTPRequest) -> Bool { netrcMark(for: sent, configured: sent) != nil }
+
+    /// A mark that distinguishes netrc files with credentials for the host of a request. `nil`: none are sent.
     ///
     /// libcurl parses the file. Here it is enough to know whether it may be used, so every change of the file counts.
-    private func netrcMark(for host: String) -> String? {
-        guard let netrc, let bytes = try? Files.read(netrc, followsLinks: true) else { return nil }
+    private func netrcMark(for outgoing: HTTPRequest, configured: HTTPRequest) -> String? {
+        let host = outgoing.url.host
+        guard configured.authorization == nil, outgoing.mayUseNetrc, let netrc,
+            let bytes = try? Files.read(netrc, followsLinks: true)
+        else { return nil }
         // netrc files name IPv6 addresses without brackets, and words in any case, in quotes, and with backslashes.
         let text = String(decoding: bytes, as: UTF8.self).filter { $0 != "\\" }.lowercased()
         let words = Set(text.split { $0.isWhitespace || $0 == "\"" })

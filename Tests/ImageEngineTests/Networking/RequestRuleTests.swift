@@ -87,17 +87,30 @@ import Testing
     }
 
     /// Basic credentials of the configuration answer a digest challenge like those of a request.
-    @Test func credentialsOfAHostAnswerAChallenge() async throws {
+    @Test(arguments: ["rules", "netrc", "netrc of another"]) func credentialsOfAHostAnswerAChallenge(_ place: String)
+        async throws
+    {
         let digest = try LocalServer { [picture] request in
-            request.headers["authorization"]?.hasPrefix("Digest ") == true
+            request.headers["authorization"]?.hasPrefix("Digest username=\"u\"") == true
                 ? .reply(200, [:], picture)
                 : .reply(401, ["WWW-Authenticate": #"Digest realm="r", nonce="n", qop="auth""#], [])
         }
         defer { digest.stop() }
+        let folder = try TemporaryFolder()
+        let netrc = folder.path + "/netrc"
+        let host = place == "netrc" ? "127.0.0.1" : "example.com"
+        overwrite(netrc, Array("machine \(host) login u password p\n".utf8))
         let engine = try engine {
-            $0.rules = rule("127.0.0.1") { $0.authorization = .basic(user: "u", password: "p") }
+            if place == "rules" {
+                $0.rules = rule("127.0.0.1") { $0.authorization = .basic(user: "u", password: "p") }
+            } else {
+                $0.netrc = netrc
+            }
         }
-        #expect(try await engine.failure(digest.url("/a")) == nil)
+        let failure = try await engine.failure(digest.url("/a"))
+        #expect((failure == nil) == (place != "netrc of another"))
+        // libcurl waits for a challenge of its own.
+        #expect(digest.requests.count == ["rules": 2, "netrc": 3][place, default: 1])
     }
 
     /// What came with the configuration's credentials is answered to those who would send the same.
