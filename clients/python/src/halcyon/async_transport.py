@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import itertools
+import threading
 from collections import deque
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Sequence
 
@@ -45,7 +46,7 @@ class AsyncTransport:
         self._questions: Dict[Any, "asyncio.Task[None]"] = {}
         self._complaint: Optional[str] = None
         self._ended: "asyncio.Future[None]" = loop.create_future()
-        self._ending: Optional["asyncio.Future[Ending]"] = None
+        self._is_ending = False
         self._full = False
         self._waiting_for_room: Deque["asyncio.Future[None]"] = deque()
         self._input: Optional[asyncio.WriteTransport] = None
@@ -275,14 +276,22 @@ class AsyncTransport:
 
     def output_ended(self) -> None:
         """Told by the event loop when the server's output has ended."""
-        if self._ending is None:
-            self._ending = self._loop.run_in_executor(None, self._process.ending)
-            self._ending.add_done_callback(self._end)
+        if not self._is_ending:
+            self._is_ending = True
+            # A thread of its own: those of the loop may all wait for calls that this will end.
+            threading.Thread(target=self._hear_out, name="halcyon end", daemon=True).start()
 
-    def _end(self, ending: "asyncio.Future[Ending]") -> None:
-        end = Ending("its end was not seen")
-        if not ending.cancelled() and ending.exception() is None:
-            end = ending.result()
+    def _hear_out(self) -> None:
+        try:
+            end = self._process.ending()
+        except Exception:
+            end = Ending("its end was not seen")
+        try:
+            self._loop.call_soon_threadsafe(self._end, end)
+        except RuntimeError:  # the loop is closed: nobody waits any more
+            pass
+
+    def _end(self, end: Ending) -> None:
         told = "This client is closed; make a new one." if self._closing else end.told(self._complaint)
         data = end.data(retryable=not self._closing)
         self._gone = ServerGone(told, data)
@@ -299,7 +308,7 @@ class AsyncTransport:
     @property
     def ended(self) -> bool:
         """True when the server's output is known to have ended."""
-        return self._ending is not None
+        return self._is_ending
 
     @property
     def pid(self) -> int:
