@@ -77,6 +77,15 @@ elif behaviour == "answers-backwards":
         answer(request, request["params"])
     for _ in source:
         pass
+elif behaviour == "reports-and-answers-at-once":
+    source = requests()
+    both = [next(source), next(source)]
+    value = {"kind": "begin", "title": "both"}
+    lines: List[Any] = [{"method": "$/progress", "params": {"token": both[0]["id"], "value": value}}]
+    lines += [{"id": request["id"], "result": request["method"]} for request in both]
+    os.write(1, b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    for _ in source:
+        pass
 elif behaviour == "echoes":
     for request in requests():
         if "id" in request:

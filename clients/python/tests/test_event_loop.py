@@ -6,7 +6,7 @@ import threading
 import unittest
 from typing import Any
 
-from halcyon import AsyncClient, ServerGone
+from halcyon import AsyncClient, Progress, ServerGone
 
 from .support import PATIENCE, Case
 
@@ -34,6 +34,48 @@ class EventLoopTests(Case):
                 await busy
 
         self.run_with("dies", work)
+
+    def test_what_a_progress_callback_raises_ends_its_own_call_alone(self) -> None:
+        class Odd(BaseException):
+            pass
+
+        for kind in (asyncio.CancelledError, Odd, KeyError):
+
+            async def work(client: AsyncClient) -> None:
+                def leave(report: Progress) -> None:
+                    raise kind
+
+                left, other = client.call("a", progress=leave), client.call("b")
+                found = await asyncio.gather(left, other, return_exceptions=True)
+                self.assertEqual((type(found[0]), found[1]), (kind, "b"))
+
+            with self.subTest(kind=kind):
+                self.run_with("reports-and-answers-at-once", work)
+
+    def test_a_loop_that_a_progress_callback_ended_goes_on_with_what_came_beside_the_report(self) -> None:
+        def leave(report: Progress) -> None:
+            raise SystemExit
+
+        loop = asyncio.new_event_loop()
+        self.addCleanup(loop.close)
+        client = loop.run_until_complete(AsyncClient(binary=self.odd_server("reports-and-answers-at-once")).start())
+        left = loop.create_task(client.call("a", progress=leave))
+        other = loop.create_task(client.call("b"))
+        with self.assertRaises(SystemExit):
+            loop.run_until_complete(asyncio.wait_for(other, PATIENCE))
+        both = asyncio.gather(left, other)
+        self.assertEqual(loop.run_until_complete(asyncio.wait_for(both, PATIENCE)), ["a", "b"])
+        loop.run_until_complete(client.close(0.2))
+
+    def test_a_line_of_an_odd_shape_ends_the_connection_and_the_server(self) -> None:
+        async def work(client: AsyncClient) -> None:
+            with self.assertRaises(ServerGone) as caught:
+                await client.call("a", {"line": line})
+            self.assertIn("it wrote a line", str(caught.exception))
+
+        for line in ("[" * 100_000, '{"method":"$/progress","params":[1]}', '{"id":1,"error":"no"}'):
+            with self.subTest(line=line[:40]):
+                self.run_with("writes-what-it-is-told", work)
 
 
 if __name__ == "__main__":

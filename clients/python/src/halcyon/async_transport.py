@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import itertools
 import threading
 from collections import deque
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Sequence
 
+from .async_questions import AsyncQuestions
 from .calls import Inbox, ProgressCallback
-from .delegates import AsyncDelegates, failure_frame, params_of, result_frame
+from .delegates import AsyncDelegates
 from .errors import CallTimedOut, HalcyonError, ServerGone, error_from_wire
 from .failures import FORKED, NotSent
 from .framing import LineSplitter, cancel_frame, notification_frame, parse, request_frame
@@ -38,12 +38,12 @@ class AsyncTransport:
         self._ids = itertools.count(1)
         self._pending: Dict[int, Sent] = {}
         self._lines = LineSplitter()
+        self._unread: Deque[bytes] = deque()
         self._gone: Optional[ServerGone] = None
         self._closing = False
         self._events: Deque[Any] = deque(maxlen=Inbox.LIMIT)
         self._event_waiters: Deque["asyncio.Future[None]"] = deque()
-        self._delegates: AsyncDelegates = {}
-        self._questions: Dict[Any, "asyncio.Task[None]"] = {}
+        self.answer_with({})
         self._complaint: Optional[str] = None
         self._ended: "asyncio.Future[None]" = loop.create_future()
         self._is_ending = False
@@ -160,27 +160,36 @@ class AsyncTransport:
 
     def take(self, chunk: bytes) -> None:
         """Told by the event loop what the server wrote."""
-        for line in self._lines.feed(chunk):
+        self._unread.extend(self._lines.feed(chunk))
+        while self._unread and self._complaint is None:
+            line = self._unread.popleft()
+            # As `Receiver.deal`: RecursionError too, of what is nested too deep.
             try:
                 message = parse(line)
-            except ValueError:
-                self._complaint = "it wrote a line that is not JSON: %r" % line[:80]
-                self._process.kill()
-                self.output_ended()  # what it started may hold its output open
-                return
-            if isinstance(message, dict) and self._complaint is None:
-                self._take_message(message)
+            except Exception:
+                return self._refuse("it wrote a line that is not JSON: %r" % line[:80])
+            try:
+                if isinstance(message, dict):
+                    self._take_message(message)
+            except Exception:
+                self._refuse("it wrote a line that is no message of the protocol: %r" % line[:80])
+            except BaseException:  # of a progress callback: it ends the loop, which may run again
+                self._loop.call_soon(self.take, b"")
+                raise
+
+    def _refuse(self, complaint: str) -> None:
+        self._complaint = complaint
+        self._process.kill()
+        self.output_ended()  # what it started may hold its output open
 
     def _take_message(self, message: Dict[str, Any]) -> None:
         if "method" in message:
             if message["method"] == "$/progress":
                 self._take_progress(message.get("params") or {})
             elif message.get("id") is not None:
-                self._ask(message)
+                self._questions.ask(message)
             elif message["method"] == "$/cancelRequest":
-                question = self._questions.get((message.get("params") or {}).get("id"))
-                if question is not None:
-                    question.cancel()
+                self._questions.withdraw((message.get("params") or {}).get("id"))
             else:
                 self._events.append(message)
                 self._wake_event_waiters()
@@ -192,13 +201,14 @@ class AsyncTransport:
             # all that are open fail.
             self._fail_all(lambda: error_from_wire(error or {}))
             return
-        waiting = self._pending.pop(identifier, None) if isinstance(identifier, int) else None
-        if waiting is None or waiting.answer.done():
+        waiting = self._pending.get(identifier) if isinstance(identifier, int) else None
+        if waiting is None:
             return
-        if error is None:
+        if error is not None:
+            _fail(waiting.answer, error_from_wire(error))
+        elif not waiting.answer.done():
             waiting.answer.set_result(message.get("result"))
-        else:
-            waiting.answer.set_exception(error_from_wire(error))
+        self._pending.pop(waiting.id, None)
 
     def _take_progress(self, params: Dict[str, Any]) -> None:
         token, value = params.get("token"), params.get("value")
@@ -209,33 +219,16 @@ class AsyncTransport:
             return
         try:
             waiting.on_progress(progress_from_wire(value))
-        except Exception as error:
+        except asyncio.CancelledError:
+            waiting.answer.cancel()
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:
             _fail(waiting.answer, error)
-
-    # Questions of the server
 
     def answer_with(self, delegates: AsyncDelegates) -> None:
         """Answers the server's questions from now on, each in a task of its own."""
-        self._delegates = delegates
-
-    def _ask(self, question: Dict[str, Any]) -> None:
-        identifier = question["id"]
-        task = self._loop.create_task(self._answer(question))
-        self._questions[identifier] = task
-        task.add_done_callback(lambda _: self._questions.pop(identifier, None))
-
-    async def _answer(self, question: Dict[str, Any]) -> None:
-        identifier, method = question["id"], question["method"]
-        delegate = self._delegates.get(method)
-        try:
-            if delegate is None:
-                frame = failure_frame(identifier, method, None)
-            else:
-                result = delegate(params_of(question))
-                frame = result_frame(identifier, await result if inspect.isawaitable(result) else result)
-        except Exception as error:
-            frame = failure_frame(identifier, method, error)
-        self._write_if_open(frame)
+        self._questions = AsyncQuestions(self._loop, delegates, self._write_if_open)
 
     async def next_event(self, timeout: Optional[float]) -> Any:
         """The next notification that belongs to no call; None when `timeout` seconds pass first.
@@ -296,8 +289,7 @@ class AsyncTransport:
         data = end.data(retryable=not self._closing)
         self._gone = ServerGone(told, data)
         self._fail_all(lambda: ServerGone(told, data))
-        for question in tuple(self._questions.values()):
-            question.cancel()
+        self._questions.withdraw_all()
         self.set_full(False)
         self._wake_event_waiters()
         if self._input is not None and not self._input.is_closing():
@@ -364,7 +356,6 @@ class AsyncTransport:
         # Not closed: its descriptor was, and may be that of a file of the child by now.
         self._input = self._output = None
         self._pending.clear()
-
 
 
 class _Reader(asyncio.Protocol):
