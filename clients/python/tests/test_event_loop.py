@@ -6,7 +6,7 @@ import threading
 import unittest
 from typing import Any
 
-from halcyon import AsyncClient, Progress, ServerGone
+from halcyon import AsyncClient, LimitExceeded, Progress, ServerGone
 
 from .support import PATIENCE, Case
 
@@ -76,6 +76,16 @@ class EventLoopTests(Case):
         for line in ("[" * 100_000, '{"method":"$/progress","params":[1]}', '{"id":1,"error":"no"}'):
             with self.subTest(line=line[:40]):
                 self.run_with("writes-what-it-is-told", work)
+
+    def test_what_the_server_would_not_read_is_refused_before_it_is_sent(self) -> None:
+        async def work(client: AsyncClient) -> None:
+            with self.assertRaises(ValueError):
+                await client.notify("x/y", {"a": "\ud800"})
+            with self.assertRaises(LimitExceeded):
+                await client.notify("x/y", {"a": "b" * 67108864})
+            self.assertEqual(await client.call("echo", [1]), [1])
+
+        self.run_with("echoes", work)
 
 
 if __name__ == "__main__":

@@ -184,10 +184,19 @@ class SyncClient(Case):
         client.close(grace=0.05)
         self.assert_gone(client.pid)
 
-    def test_a_request_larger_than_the_server_reads_is_refused_before_it_is_sent(self) -> None:
+    def test_what_the_server_would_not_read_is_refused_before_it_is_sent(self) -> None:
         client = self.client("echoes")
         with self.assertRaises(LimitExceeded):
             client.store("k", data=bytes(50 * 1024 * 1024))
+        with self.assertRaises(LimitExceeded):
+            client.notify("x/y", {"a": "b" * 67108864})
+        for half in ("\ud800", "\udc00", "\\ud83d\ude00\ud83d"):
+            with self.subTest(half=half), self.assertRaises(ValueError):
+                client.notify("x/y", {"a": half})
+            with self.subTest(half=half), self.assertRaises(ValueError):
+                client.retrieve(half)
+        whole = ["\U0001f600", "\ud83d\ude00", "\\ud800"]
+        self.assertEqual(client.call("echo", whole, timeout=PATIENCE), ["\U0001f600"] * 2 + whole[2:])
         self.assertEqual(client.call("echo", [1], timeout=PATIENCE), [1])
 
     def test_a_pending_call_that_times_out_can_be_waited_for_again(self) -> None:

@@ -7,8 +7,23 @@ from typing import Any, Optional, Sequence, Tuple
 
 from .codes import MESSAGE_LIMIT, LimitExceeded
 
-to_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
-"""Encodes a value as compact ASCII JSON; a string alone takes a fast path."""
+_ascii = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+_unescaped = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def to_json(value: Any) -> str:
+    """Encodes a value as compact ASCII JSON; a string alone takes a fast path.
+
+    Raises TypeError or ValueError for what JSON cannot say, half of a surrogate pair among it.
+    """
+    text = _ascii(value)
+    if "\\ud" in text:  # surrogates, or a backslash before these letters
+        try:
+            _unescaped(value).encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            raise ValueError("Half of a surrogate pair is no text and cannot be sent.") from None
+    return text
+
 
 _from_json = json.JSONDecoder().raw_decode
 
@@ -26,23 +41,27 @@ def request_frame(identifier: int, method: str, params: str, token: Optional[int
         to_json(method).encode(),
         params.encode(),
     )
+    return limited(frame)
+
+
+def notification_frame(method: str, params: str) -> bytes:
+    """One notification as bytes; `params` is JSON text. Raises as `request_frame` does."""
+    return limited(
+        b'{"jsonrpc":"2.0","method":%b,"params":%b}\n' % (to_json(method).encode(), params.encode())
+    )
+
+
+def limited(frame: bytes) -> bytes:
+    """The same message. Raises LimitExceeded for one the server would not read."""
     if len(frame) > MESSAGE_LIMIT:
         raise LimitExceeded(
             10005,
             "limitExceeded",
-            "The request is %d bytes long and the server reads at most %d: "
+            "The message is %d bytes long and the server reads at most %d: "
             "give large images by path." % (len(frame), MESSAGE_LIMIT),
             {"limit": "messageBytes", "retryable": False},
         )
     return frame
-
-
-def notification_frame(method: str, params: str) -> bytes:
-    """One notification as bytes; `params` is JSON text."""
-    return b'{"jsonrpc":"2.0","method":%b,"params":%b}\n' % (
-        to_json(method).encode(),
-        params.encode(),
-    )
 
 
 def cancel_frame(identifier: int) -> bytes:
