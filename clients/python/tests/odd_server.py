@@ -86,6 +86,14 @@ elif behaviour == "reports-and-answers-at-once":
     os.write(1, b"".join(json.dumps(line).encode() + b"\n" for line in lines))
     for _ in source:
         pass
+elif behaviour == "asks":
+    source = requests()
+    for request in source:
+        if request["method"] == "ask":
+            write({"id": "q%d" % request["id"], "method": request["params"]["method"], "params": {}})
+            answer(request, next(source))
+        else:
+            answer(request, None)
 elif behaviour == "echoes":
     for request in requests():
         if "id" in request:

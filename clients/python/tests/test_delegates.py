@@ -52,6 +52,42 @@ class DelegateTests(Case):
                 client = self.start(delegates={MODIFY: delegate}, args=["--log-level", "error"])
                 self.assertEqual(client.retrieve(self.url, options={"forceRefresh": True}, timeout=PATIENCE).width, 4)
 
+    def test_the_server_learns_at_once_of_a_failure_that_cannot_be_told_as_it_is(self) -> None:
+        class Wordless(Exception):
+            def __str__(self) -> str:
+                raise KeyError
+
+        def fail(error: BaseException) -> Any:
+            raise error
+
+        client = Client(binary=self.odd_server("asks"), delegates={MODIFY: lambda request: fail(failures.pop())})
+        self.addCleanup(client.close, 0.2)
+        for failure in (ValueError("\ud800"), Wordless(), ValueError("x" * 67108864)):
+            failures = [failure]
+            with self.subTest(failure=type(failure)), self.assertLogs("halcyon", "WARNING"):
+                self.assertEqual(client.call("ask", {"method": MODIFY}, timeout=PATIENCE)["error"]["code"], -32603)
+
+    def test_the_server_learns_at_once_of_an_answer_that_cannot_be_sent(self) -> None:
+        answers = [{"a": "\ud800"}, {"a": "b" * 67108864}]
+        client = Client(binary=self.odd_server("asks"), delegates={MODIFY: lambda request: answers.pop()})
+        self.addCleanup(client.close, 0.2)
+        while answers:
+            with self.assertLogs("halcyon", "WARNING"):
+                self.assertEqual(client.call("ask", {"method": MODIFY}, timeout=PATIENCE)["error"]["code"], -32603)
+
+    def test_the_server_learns_at_once_of_a_coroutine_whose_own_wait_was_cancelled(self) -> None:
+        async def wait_in_vain(request: Dict[str, Any]) -> Any:
+            cancelled = asyncio.get_running_loop().create_future()
+            cancelled.cancel()
+            await cancelled
+
+        async def run() -> Any:
+            async with AsyncClient(binary=self.odd_server("asks"), delegates={MODIFY: wait_in_vain}) as client:
+                return await client.call("ask", {"method": MODIFY}, timeout=PATIENCE / 3)
+
+        with self.assertLogs("halcyon", "WARNING"):
+            self.assertEqual(asyncio.run(run())["error"], {"code": -32603, "message": "CancelledError"})
+
     def test_questions_are_answered_though_nobody_waits_for_a_call(self) -> None:
         asked = threading.Event()
 

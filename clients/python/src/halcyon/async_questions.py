@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Optional
 
 from .delegates import AsyncDelegates, failure_frame, params_of, result_frame
 
@@ -18,25 +18,26 @@ class AsyncQuestions:
         self._loop = loop
         self._delegates = delegates
         self._write = write
-        self._open: Dict[Any, "asyncio.Task[None]"] = {}
+        self._open: Dict[Any, Optional["asyncio.Task[None]"]] = {}
 
     def ask(self, question: Dict[str, Any]) -> None:
         """Has a question of the server answered."""
         identifier = question["id"]
+        self._open[identifier] = None  # before the task is there, which may begin within `create_task`
         task = self._loop.create_task(self._answer(question))
         self._open[identifier] = task
         task.add_done_callback(lambda _: self._open.pop(identifier, None))
 
     def withdraw(self, identifier: Any) -> None:
         """Lets go of the question with that id: the server no longer wants the answer."""
-        task = self._open.get(identifier)
+        task = self._open.pop(identifier, None)
         if task is not None:
             task.cancel()
 
     def withdraw_all(self) -> None:
         """Lets go of all questions: the server has ended."""
-        for task in tuple(self._open.values()):
-            task.cancel()
+        for identifier in tuple(self._open):
+            self.withdraw(identifier)
 
     async def _answer(self, question: Dict[str, Any]) -> None:
         identifier, method = question["id"], question["method"]
@@ -47,6 +48,11 @@ class AsyncQuestions:
             else:
                 result = delegate(params_of(question))
                 frame = result_frame(identifier, await result if inspect.isawaitable(result) else result)
-        except Exception as error:
+        except BaseException as error:  # CancelledError too, of what the delegate waited for
+            if identifier not in self._open:
+                raise
             frame = failure_frame(identifier, method, error)
+            if isinstance(error, (SystemExit, KeyboardInterrupt)):  # these end the loop
+                self._write(frame)
+                raise
         self._write(frame)

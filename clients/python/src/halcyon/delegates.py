@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any, Callable, Dict, Mapping, Optional
 
-from .framing import to_json
+from .framing import limited, to_json
 
 Delegate = Callable[[Any], Any]
 """Answers one question: takes its parameters, such as a `DownloadDraft`, and returns what the protocol wants, or None.
@@ -32,7 +32,7 @@ def declaration(delegates: Delegates) -> str:
 
 
 def result_frame(identifier: Any, result: Any) -> bytes:
-    """The answer to a question. Raises TypeError or ValueError for what JSON cannot say."""
+    """The answer to a question. Raises TypeError, ValueError or LimitExceeded for what cannot be sent."""
     return _frame({"jsonrpc": "2.0", "id": identifier, "result": result})
 
 
@@ -42,7 +42,7 @@ def failure_frame(identifier: Any, method: str, error: Optional[BaseException]) 
         failure = {"code": -32601, "message": "This client does not answer %s." % method}
     else:
         log.warning("The delegate %s failed.", method, exc_info=error)
-        failure = {"code": -32603, "message": str(error) or type(error).__name__}
+        failure = {"code": -32603, "message": _told(error)}
     return _frame({"jsonrpc": "2.0", "id": identifier, "error": failure})
 
 
@@ -52,5 +52,13 @@ def params_of(question: Mapping[str, Any]) -> Dict[str, Any]:
     return params if isinstance(params, dict) else {}
 
 
+def _told(error: BaseException) -> str:
+    try:
+        told = str(error)[:1000]
+    except Exception:
+        told = ""
+    return told.encode("utf-8", "replace").decode() or type(error).__name__
+
+
 def _frame(message: Dict[str, Any]) -> bytes:
-    return to_json(message).encode() + b"\n"
+    return limited(to_json(message).encode() + b"\n")
