@@ -12,6 +12,7 @@ from .async_servers import AsyncServers
 from .async_transport import AsyncTransport, Sent
 from .batch import WINDOW
 from .errors import CallTimedOut, HalcyonError
+from .locks import deadline_in
 from .notices import Progress
 
 T = TypeVar("T")
@@ -33,7 +34,7 @@ class AsyncBatches:
         return_exceptions: bool,
     ) -> List[Union[T, HalcyonError]]:
         servers = self._servers
-        deadline = None if timeout is None else time.monotonic() + timeout
+        deadline = deadline_in(timeout)
         results: List[Union[T, HalcyonError]] = []
         sent: List[Tuple[AsyncTransport, Sent]] = []
         try:
@@ -71,7 +72,7 @@ class AsyncBatches:
         return_exceptions: bool,
         on_progress: Optional[Callable[[str, Progress], object]],
     ) -> AsyncIterator[Tuple[str, Union[T, HalcyonError]]]:
-        deadline = None if timeout is None else time.monotonic() + timeout
+        deadline = deadline_in(timeout)
         finished: "asyncio.Queue[int]" = asyncio.Queue()
         tasks: Dict[int, "asyncio.Task[Any]"] = {}
         unsent = iter(range(len(items)))

@@ -14,6 +14,7 @@ from .delegates import AsyncDelegates
 from .errors import CallTimedOut, HalcyonError, ServerGone, error_from_wire
 from .failures import FORKED, NotSent
 from .framing import LineSplitter, cancel_frame, notification_frame, parse, request_frame
+from .locks import deadline_in
 from .notices import progress_from_wire
 from .process import Ending, ServerProcess
 
@@ -79,6 +80,7 @@ class AsyncTransport:
         A task that is cancelled in here, or waits longer than `timeout` seconds, cancels the
         request as well. Raises NotSent when the server had ended before.
         """
+        deadline = deadline_in(timeout, self._loop.time)
         identifier = next(self._ids)
         token = None if on_progress is None else identifier
         frame = request_frame(identifier, method, params, token)
@@ -86,9 +88,9 @@ class AsyncTransport:
         self._write(frame)
         self._pending[identifier] = sent
         timer: Optional[asyncio.TimerHandle] = None
-        if timeout is not None:
+        if deadline is not None:
             late = CallTimedOut.after(method, timeout)
-            timer = self._loop.call_later(timeout, _fail, sent.answer, late)
+            timer = self._loop.call_at(deadline, _fail, sent.answer, late)
         try:
             return await sent.answer
         finally:
@@ -235,7 +237,7 @@ class AsyncTransport:
 
         Raises ServerGone when there will be none.
         """
-        deadline = None if timeout is None else self._loop.time() + timeout
+        deadline = deadline_in(timeout, self._loop.time)
         while not self._events:
             if self._gone is not None or self._closing:
                 raise self.why_gone()

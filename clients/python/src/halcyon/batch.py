@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import queue
-import time
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar, Union
 
 from .calls import Call, PendingCall
 from .errors import CallTimedOut, HalcyonError
+from .locks import deadline_in, seconds_until
 from .notices import Progress
 from .servers import Servers
 
@@ -38,7 +38,7 @@ class Batches:
         timeout: Optional[float],
         return_exceptions: bool,
     ) -> List[Union[T, HalcyonError]]:
-        deadline = None if timeout is None else time.monotonic() + timeout
+        deadline = deadline_in(timeout)
         results: List[Union[T, HalcyonError]] = []
         calls: List[Call[T]] = []
         try:
@@ -71,7 +71,7 @@ class Batches:
         return_exceptions: bool,
         on_progress: Optional[Callable[[str, Progress], object]],
     ) -> Iterator[Tuple[str, Union[T, HalcyonError]]]:
-        deadline = None if timeout is None else time.monotonic() + timeout
+        deadline = deadline_in(timeout)
         news: "queue.SimpleQueue[Tuple[int, Union[Progress, HalcyonError, PendingCall[T]]]]"
         news = queue.SimpleQueue()
         open_calls: Dict[int, Optional[PendingCall[T]]] = {}
@@ -92,7 +92,7 @@ class Batches:
             for place in itertools.islice(unsent, WINDOW):
                 send(place)
             while open_calls:
-                left = None if deadline is None else max(0.0, deadline - time.monotonic())
+                left = None if deadline is None else seconds_until(deadline)
                 try:
                     place, found = news.get(timeout=left)
                 except queue.Empty:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import concurrent.futures
 import operator
 import threading
-import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Callable, Deque, Generic, List, Optional, TypeVar
 
 from .errors import CallCancelled, CallTimedOut
-from .locks import wake
+from .locks import deadline_in, wake
 from .notices import Progress, progress_from_wire
 
 if TYPE_CHECKING:
@@ -88,15 +87,11 @@ class Call(Awaited, Generic[T]):
         `timeout` is in seconds. When it passes, CallTimedOut is raised and the call goes on. The
         progress callback runs in here, and what it raises comes out of here.
         """
-        self.wait(timeout)
+        if not self.wait_until(deadline_in(timeout)):
+            raise CallTimedOut.after(self.method, timeout)
         if self.error is not None:
             raise self.error
         return self._decode(self._value)
-
-    def wait(self, timeout: Optional[float]) -> None:
-        """Waits for the answer. Raises CallTimedOut."""
-        if not self.wait_until(None if timeout is None else time.monotonic() + timeout):
-            raise CallTimedOut.after(self.method, timeout)
 
     def wait_until(self, deadline: Optional[float]) -> bool:
         """Waits for the answer; False when `deadline`, a time of `time.monotonic`, passes first."""
@@ -245,12 +240,14 @@ class PendingCall(concurrent.futures.Future[T]):
     def _await(self, timeout: Optional[float]) -> None:
         if super().done():
             return
+        deadline = deadline_in(timeout)
         try:
-            self._call.wait(timeout)
-        except CallTimedOut:
-            raise
+            in_time = self._call.wait_until(deadline)
         except Exception as error:  # of the progress callback
             self.fail(error)
+        else:
+            if not in_time:
+                raise CallTimedOut.after(self.method, timeout)
         self.settle()
 
 

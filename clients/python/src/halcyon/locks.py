@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, List, Optional
+from typing import Any, Callable, List, Optional
+
+
+def deadline_in(
+    seconds: Optional[float], now: Callable[[], float] = time.monotonic
+) -> Optional[float]:
+    """The time at which a `timeout=` passes; None when it is None. Raises ValueError for NaN."""
+    if seconds is None:
+        return None
+    if seconds != seconds:  # it compares as neither past nor future: nothing would ever be late
+        raise ValueError("A timeout is a number of seconds, and NaN is none.")
+    return now() + seconds
 
 
 def seconds_until(deadline: Optional[float]) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-import time
 import weakref
 from concurrent.futures import Future
 from typing import Any, Callable, List, Optional, Sequence, TypeVar
@@ -16,6 +15,7 @@ from .delegates import Delegates, declaration
 from .errors import CallTimedOut, HalcyonError, ServerGone
 from .failures import NotSent
 from .lives import Lives
+from .locks import deadline_in
 from .process import Launch, ServerProcess
 from .restored import RESTORED, Restored
 from .transport import Transport
@@ -85,7 +85,7 @@ class Servers:
             except NotSent:
                 result = self._again(transport, lambda other: other.call(method, wire, decode))
         else:
-            deadline = None if timeout is None else time.monotonic() + timeout
+            deadline = deadline_in(timeout)
             call = self._send(lambda other: other.request(method, wire, decode, on_progress, deadline))
             try:
                 if not call.wait_until(deadline):

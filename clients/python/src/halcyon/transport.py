@@ -18,7 +18,7 @@ from .delegates import Delegates, failure_frame, params_of, result_frame
 from .errors import HalcyonError, ServerGone
 from .failures import NotSent
 from .framing import NO_RESULT, cancel_frame, notification_frame, request_frame, result_of
-from .locks import seconds_until
+from .locks import deadline_in, seconds_until
 from .process import ServerProcess
 from .reading import Reader
 from .receiver import Receiver
@@ -243,10 +243,9 @@ class Transport:
 
         Raises ServerGone when there will be none.
         """
-        return self._next(self._receiver.events, timeout)
+        return self._next(self._receiver.events, deadline_in(timeout))
 
-    def _next(self, inbox: Inbox, timeout: Optional[float]) -> Any:
-        deadline = None if timeout is None else time.monotonic() + timeout
+    def _next(self, inbox: Inbox, deadline: Optional[float]) -> Any:
         while True:
             event = inbox.take()
             if event is not None:
