@@ -86,6 +86,16 @@ elif behaviour == "reports-and-answers-at-once":
     os.write(1, b"".join(json.dumps(line).encode() + b"\n" for line in lines))
     for _ in source:
         pass
+elif behaviour == "reads-only-the-first-time":
+    if len(open(sys.argv[2]).readlines()) > 1:
+        signal.pause()
+    for request in requests():
+        answer(request, None)
+elif behaviour == "tells-of-subscriptions":
+    for request in requests():
+        answer(request, None)
+        if request["method"] == "subscribe":
+            write({"method": "log", "params": {"pid": os.getpid()}})
 elif behaviour == "asks":
     source = requests()
     for request in source:

@@ -140,8 +140,8 @@ class Case(unittest.TestCase):
         script, starts = self.scratch / ("halcyon-" + behaviour), self.scratch / "starts"
         source = Path(__file__).with_name("odd_server.py")
         script.write_text(
-            "#!/bin/sh\necho >> %s\nexec %s %s %s\n"
-            % (shlex.quote(str(starts)), shlex.quote(sys.executable), shlex.quote(str(source)), behaviour)
+            "#!/bin/sh\necho >> %s\nexec %s %s %s %s\n"
+            % (*(shlex.quote(str(path)) for path in (starts, sys.executable, source)), behaviour, shlex.quote(str(starts)))
         )
         script.chmod(0o755)
         return str(script)

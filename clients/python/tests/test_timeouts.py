@@ -1,13 +1,15 @@
 """The seconds that a call may take: none too many, and every number that there is."""
 
 import asyncio
+import threading
 import unittest
-from typing import Any
+from typing import Any, List
 
-from halcyon import AsyncClient, Client
+from halcyon import AsyncClient, CallTimedOut, Client, ServerGone
 
 from .support import PATIENCE, Case
 
+LARGE = {"downloader": {"urlRewrites": [{"from": "http://a/%d" % number, "to": "b"} for number in range(20_000)]}}
 NAN, INFINITE = float("nan"), float("inf")
 
 
@@ -63,6 +65,40 @@ class TimeoutTests(Case):
             self.assertEqual([url async for url, _ in client.retrieve_iter(["a"], timeout=INFINITE)], ["a"])
 
         self.run_with("is-from-the-future", work)
+
+    def test_settings_larger_than_a_pipe_hold_no_call_up_when_the_next_server_does_not_read(self) -> None:
+        client = self.client("reads-only-the-first-time")
+        client.call("configure", LARGE)
+        self.kill(client.pid)
+
+        def late() -> None:
+            for _ in range(2):
+                with self.assertRaises(CallTimedOut):
+                    client.ping(timeout=0.05)
+            self.assertIsNone(client.next_event(timeout=0.05))
+            client.close(0.05)
+            done.append(True)
+
+        done: List[bool] = []
+        thread = threading.Thread(target=late, daemon=True)
+        thread.start()
+        thread.join(PATIENCE)
+        self.assertEqual(done, [True])
+
+    def test_whoever_only_waits_for_events_tells_the_next_server_all_settings(self) -> None:
+        client = self.client("tells-of-subscriptions")
+        client.call("configure", LARGE)
+        client.call("subscribe", {"events": ["log"]})
+        pids = []
+        for _ in range(2):
+            event = client.next_event(PATIENCE)
+            assert event is not None
+            pids.append(event.params["pid"])
+            self.assertEqual(client.pid, pids[-1])
+            self.kill(client.pid)
+            with self.assertRaises(ServerGone):
+                client.next_event(PATIENCE)
+        self.assertNotEqual(*pids)
 
 
 if __name__ == "__main__":

@@ -207,9 +207,10 @@ class Servers:
         return transport
 
     def _restore(self, transport: Transport) -> None:
+        # Never waits for a server that does not read: all calls, and `close`, wait for this.
         for method, wire in self._restored.calls():
             try:
-                restored = transport.submit(method, wire, as_it_is)
+                restored = transport.submit(method, wire, as_it_is, may_wait=False)
             except NotSent:  # the call that follows meets the same end, and tells it
                 break
             restored.add_done_callback(_teller(method))

@@ -76,15 +76,23 @@ class Transport:
         params: str,
         decode: Callable[[Any], T],
         on_progress: Optional[ProgressCallback] = None,
+        may_wait: bool = True,
     ) -> PendingCall[T]:
-        """Sends one request whose answer completes a future. Raises as `request` does."""
+        """Sends one request whose answer completes a future. Raises as `request` does.
+
+        Unless it `may_wait`, what the pipe does not take is written before the next request.
+        """
         call = Call(next(self._ids), method, self, decode, on_progress)
         token = None if on_progress is None else call.id
         frame = request_frame(call.id, method, params, token)
         call.future = future = PendingCall(call, self)
         try:
             self._settler.add(future, self._next)
-            self._enter_and_send(call, frame)
+            if may_wait:
+                self._enter_and_send(call, frame)
+            else:
+                self._enter(call)
+                self._writer.add(frame)
         except BaseException:
             call.future = None
             self._settler.discard(future)
@@ -243,7 +251,9 @@ class Transport:
 
         Raises ServerGone when there will be none.
         """
-        return self._next(self._receiver.events, deadline_in(timeout))
+        deadline = deadline_in(timeout)
+        self._writer.finish(deadline)  # the subscription may be in what was not waited for
+        return self._next(self._receiver.events, deadline)
 
     def _next(self, inbox: Inbox, deadline: Optional[float]) -> Any:
         while True:

@@ -83,9 +83,7 @@ class Writer:
         lock = self._lock
         try:
             if take(lock, mine, seconds_until(deadline)):
-                while not self._write() and not frame.is_over:
-                    if not self._make_room(self.descriptor, deadline):
-                        break
+                self._write_until(deadline, frame)
             frame.is_late = seconds_until(deadline) == 0
             if mine == [True] and frame.is_late:
                 self._drop_late()
@@ -119,6 +117,18 @@ class Writer:
         self._frames.append(Frame(message))
         self._write_on()
 
+    def finish(self, deadline: Optional[float]) -> None:
+        """Writes what was added, unless the deadline passes first."""
+        mine: List[bool] = []
+        lock = self._lock
+        try:
+            if self._frames and take(lock, mine, seconds_until(deadline)):
+                self._write_until(deadline)
+        finally:
+            if mine == [True]:
+                lock.release()
+        self._write_on()
+
     def close(self, seconds: float) -> bool:
         """Closes the pipe; False when another thread still writes after that time."""
         mine: List[bool] = []
@@ -131,6 +141,12 @@ class Writer:
             if mine == [True]:
                 lock.release()
         return mine == [True]
+
+    def _write_until(self, deadline: Optional[float], last: Optional[Frame] = None) -> None:
+        """Writes all there is, or up to the frame that is the `last`, unless the deadline passes first."""
+        while not self._write() and not (last is not None and last.is_over):
+            if not self._make_room(self.descriptor, deadline):
+                break
 
     def _write_on(self) -> None:
         """Writes what is left, as far as it goes without waiting.
