@@ -7,6 +7,8 @@ import unittest
 from typing import List
 
 from halcyon import find_binary
+from halcyon.__main__ import _line
+from halcyon.results import image_result_from_wire
 
 from .support import REPOSITORY, Case
 
@@ -36,6 +38,11 @@ class MainTests(Case):
         self.assertEqual(shown.returncode, 1)
         self.assertIn("png, 61×37, 669 bytes\n             %s\n" % picture, shown.stdout)
         self.assertIn("nowhere.png", shown.stderr)
+
+    def test_every_origin_of_an_image_has_words(self) -> None:
+        for origin, words in (("remote", "from the remote tier png"), ("brandNew", "brandNew     png")):
+            line = _line(image_result_from_wire({"key": "k", "cacheType": origin, "format": "png"}))
+            self.assertTrue(line.startswith(words), line)
 
     def test_without_a_server_it_says_where_it_looked(self) -> None:
         shown = self.run_main([], binary="/nonexistent/halcyon")

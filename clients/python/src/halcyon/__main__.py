@@ -41,7 +41,8 @@ class _Pictures(http.server.BaseHTTPRequestHandler):
 
 
 def _line(image: ImageResult) -> str:
-    origin = {"none": "downloaded", "memory": "from memory", "disk": "from disk"}[image.cache_type]
+    origins = {"none": "downloaded", "memory": "from memory", "disk": "from disk", "remote": "from the remote tier"}
+    origin = origins.get(image.cache_type, image.cache_type)  # a newer server may name another
     return "%-12s %s, %d×%d, %d bytes\n             %s" % (
         origin,
         image.format,
