@@ -106,7 +106,7 @@ class _Signature:
         if param.name == "url" and self.method.is_needed:
             return "None if %s is None else str(%s)" % (name, name)
         if isinstance(param.type, Array):
-            return "list(%s)" % name
+            return 'params_of.listed("%s", %s)' % (name, name)
         if isinstance(param.type, Map):
             return "None if %s is None else dict(%s)" % (name, name)
         return name
@@ -258,7 +258,7 @@ def _many(method: Method, catalog: Catalog, is_async: bool, as_completed: bool =
     lines += docstring(words, "        ")
     given = plural
     if as_completed:
-        lines.append("        items = [str(item) for item in %s]" % plural)
+        lines.append("        items = [str(item) for item in params_of.listed(\"%s\", %s)]" % (plural, plural))
         given = "items"
     lines += wrapped("rest = ", "{%s}" % ", ".join(_dictionary(signature)[1:]), indent="        ")
     lines.append('        wires = params_of.each("%s", %s, rest)' % (one.name, given))

@@ -143,6 +143,12 @@ class LifeTests(Case):
         with self.assertRaisesRegex(TypeError, "args is a list of flags"):
             Client(cache_dir=self.cache, args="--offline")  # type: ignore[arg-type]
 
+    def test_one_text_in_the_place_of_a_list_is_refused(self) -> None:
+        with Client(cache_dir=self.cache) as client:
+            for call in (client.retrieve_many, client.retrieve_iter, client.is_cached_many, client.prefetch):
+                with self.assertRaisesRegex(TypeError, r"s is a list, such as \['http://a/'\], not one text"):
+                    call("http://a/")
+
     def test_no_file_is_read_where_only_other_schemes_are_allowed(self) -> None:
         picture = self.scratch / "secret.png"
         picture.write_bytes(png(4, 4))

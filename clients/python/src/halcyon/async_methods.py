@@ -413,7 +413,7 @@ class AsyncMethods:
         """
         wire = params_of.given(
             {
-                "urls": list(urls),
+                "urls": params_of.listed("urls", urls),
                 "cache": cache,
                 "options": options,
                 "maxConcurrent": max_concurrent,
@@ -812,7 +812,7 @@ class AsyncMethods:
                 "activity/didChange", "download/didFinish", "remote/didChange", "log".
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
-        wire = params_of.given({"events": list(events)})
+        wire = params_of.given({"events": params_of.listed("events", events)})
         return await self._call("subscribe", wire, subscribe_from_wire, timeout)
 
     async def unsubscribe(
@@ -829,7 +829,7 @@ class AsyncMethods:
                 "activity/didChange", "download/didFinish", "remote/didChange", "log".
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
-        wire = params_of.given({"events": list(events)})
+        wire = params_of.given({"events": params_of.listed("events", events)})
         return await self._call("unsubscribe", wire, unsubscribe_from_wire, timeout)
 
     async def ping(self, *, timeout: Optional[float] = None) -> None:
@@ -943,7 +943,7 @@ class AsyncMethods:
         `on_progress` is called with the url and each report about it. `timeout` is for all, and
         `return_exceptions` as in `retrieve_many`.
         """
-        items = [str(item) for item in urls]
+        items = [str(item) for item in params_of.listed("urls", urls)]
         rest = {
             "cache": cache,
             "processors": processors,

@@ -43,11 +43,18 @@ def given(params: Mapping[str, Any]) -> str:
     return '{"%s":%s}' % (name, to_json(value))
 
 
+def listed(name: str, values: Iterable[Any]) -> List[Any]:
+    """The values of a parameter that is a list. Raises TypeError for one text, which is a list of characters."""
+    if isinstance(values, (str, bytes)):
+        raise TypeError("%s is a list, such as [%r], not one text." % (name, values[:80]))
+    return list(values)
+
+
 def each(name: str, values: Iterable[str], rest: Mapping[str, Any]) -> List[str]:
     """The parameters of many requests that differ in one of them."""
     shared = given(rest)
     end = "," + shared[1:] if shared != "{}" else "}"
-    return ['{"%s":%s%s' % (name, to_json(value), end) for value in values]
+    return ['{"%s":%s%s' % (name, to_json(value), end) for value in listed(name + "s", values)]
 
 
 def absolute(path: StrPath) -> str:
