@@ -8,6 +8,8 @@ from typing import Any
 
 from halcyon import AsyncClient, LimitExceeded, Progress, ServerGone
 
+from halcyon.failures import CLOSED
+
 from .support import PATIENCE, Case
 
 
@@ -86,6 +88,29 @@ class EventLoopTests(Case):
             self.assertEqual(await client.call("echo", [1]), [1])
 
         self.run_with("echoes", work)
+
+    def test_a_client_that_is_closed_after_a_death_says_that_it_is_closed(self) -> None:
+        async def work(client: AsyncClient) -> None:
+            with self.assertRaises(ServerGone):
+                await client.ping()
+            await client.close()
+            for call in (client.ping(), client.next_event()):
+                with self.assertRaises(ServerGone) as caught:
+                    await call
+                self.assertEqual((str(caught.exception), caught.exception.retryable), (CLOSED, False))
+
+        self.run_with("dies", work)
+
+    def test_a_start_that_failed_is_tried_again_by_the_next(self) -> None:
+        async def run() -> None:
+            client = AsyncClient(binary=self.odd_server("dies"), delegates={"downloader/redirect": lambda request: {}})
+            for _ in range(2):
+                with self.assertRaises(ServerGone):
+                    await client.start()
+            self.assertIsNone(client.pid)
+
+        asyncio.run(run())
+        self.assertEqual(self.starts(), 2)
 
 
 if __name__ == "__main__":

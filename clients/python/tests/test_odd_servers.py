@@ -5,6 +5,7 @@ import concurrent.futures
 import logging
 import os
 import signal
+import sys
 import tempfile
 import threading
 import unittest
@@ -20,6 +21,8 @@ from halcyon import (
     Progress,
     ServerGone,
 )
+
+from halcyon.failures import CLOSED
 
 from .support import PATIENCE, Case
 
@@ -174,9 +177,22 @@ class SyncClient(Case):
         lines: List[str] = []
         self.client("floods-stderr", stderr=lines.append).call("a", timeout=PATIENCE)
         self.client("floods-stderr", stderr="discard").call("a", timeout=PATIENCE)
+        self.client("floods-stderr", stderr=lambda line: sys.exit(1)).call("a", timeout=PATIENCE)
         with open(self.scratch / "log", "w") as file:
             self.client("floods-stderr", stderr=file).call("a", timeout=PATIENCE)
         self.assertEqual(lines[0], "line 0 of the flood, which is longer than a pipe holds")
+
+    def test_a_client_that_is_closed_after_a_death_says_that_it_is_closed(self) -> None:
+        client = self.client("dies")
+        for close in (lambda: None, client.close):
+            with self.assertRaises(ServerGone) as caught:
+                client.ping()
+            self.assertTrue(caught.exception.retryable)
+            close()
+        for call in (client.ping, client.next_event, lambda: client.submit("ping").result(PATIENCE)):
+            with self.assertRaises(ServerGone) as caught:
+                call()
+            self.assertEqual((str(caught.exception), caught.exception.retryable), (CLOSED, False))
 
     def test_closing_ends_a_server_that_ignores_the_end_of_input_and_sigterm(self) -> None:
         client = self.client("will-not-end")

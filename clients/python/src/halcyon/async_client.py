@@ -58,8 +58,9 @@ class AsyncClient(AsyncBatches, AsyncListening, AsyncMethods):
         async with self._opening:
             if self._opened is None:
                 launch = Launch(*self._arguments)
-                self._opened = await AsyncServers.start(launch, self._delegates)
-                await self._opened.introduce()
+                servers = await AsyncServers.start(launch, self._delegates)
+                await servers.introduce()
+                self._opened = servers
         return self
 
     async def __aenter__(self) -> "AsyncClient":

@@ -9,7 +9,7 @@ from .async_transport import AsyncTransport, Sent
 from .calls import ProgressCallback
 from .delegates import AsyncDelegates, declaration
 from .errors import HalcyonError, ServerGone
-from .failures import NotSent
+from .failures import CLOSED, NotSent
 from .lives import Lives
 from .process import Launch, ServerProcess
 from .restored import RESTORED, Restored
@@ -128,7 +128,7 @@ class AsyncServers:
     async def _replace(self, dead: AsyncTransport) -> AsyncTransport:
         async with self._starting:
             if self._is_closed:
-                raise ServerGone("This client is closed; make a new one.")
+                raise ServerGone(CLOSED)
             if self._transport is not dead:
                 return self._transport
             if self._dead is not dead:

@@ -12,7 +12,7 @@ from .async_questions import AsyncQuestions
 from .calls import Inbox, ProgressCallback
 from .delegates import AsyncDelegates
 from .errors import CallTimedOut, HalcyonError, ServerGone, error_from_wire
-from .failures import FORKED, NotSent
+from .failures import CLOSED, FORKED, NotSent
 from .framing import LineSplitter, cancel_frame, notification_frame, parse, request_frame
 from .locks import deadline_in
 from .notices import progress_from_wire
@@ -287,7 +287,7 @@ class AsyncTransport:
             pass
 
     def _end(self, end: Ending) -> None:
-        told = "This client is closed; make a new one." if self._closing else end.told(self._complaint)
+        told = CLOSED if self._closing else end.told(self._complaint)
         data = end.data(retryable=not self._closing)
         self._gone = ServerGone(told, data)
         self._fail_all(lambda: ServerGone(told, data))
@@ -311,9 +311,10 @@ class AsyncTransport:
 
     def why_gone(self) -> ServerGone:
         """The error of a call that comes after the end."""
-        if self._gone is not None:
-            return ServerGone(self._gone.message, self._gone.data)
-        return ServerGone("This client is closed; make a new one.")
+        gone = self._gone
+        if gone is None or self._closing and gone.retryable:  # closed after a death: only the closing counts
+            return ServerGone(CLOSED)
+        return ServerGone(gone.message, gone.data)
 
     async def retire(self) -> None:
         """Waits until a server that has ended was heard out, and lets go of it."""

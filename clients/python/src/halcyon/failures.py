@@ -60,6 +60,8 @@ class LimitFailure(HalcyonError):
         return limit if isinstance(limit, str) else None
 
 
+CLOSED = "This client is closed; make a new one."
+"""The message of the error of a call of a closed client."""
 FORKED = "A client cannot be used after fork: it belongs to the parent. Make a new one."
 """The message of the error of a call in a forked child."""
 

@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, Optional
 
 from .calls import Call, Inbox
 from .errors import ServerGone, error_from_wire
-from .failures import FORKED
+from .failures import CLOSED, FORKED
 from .framing import parse
 from .incoming import Incoming
 from .process import ServerProcess
@@ -104,7 +104,7 @@ class Receiver:
         if complaint is not None:
             self._process.kill()
         ending = self._process.ending()
-        told = "This client is closed; make a new one." if self.closing else ending.told(complaint)
+        told = CLOSED if self.closing else ending.told(complaint)
         self._gone = ServerGone(told, ending.data(retryable=not self.closing))
         self._fail_open()
 
@@ -122,9 +122,10 @@ class Receiver:
 
     def why_gone(self) -> ServerGone:
         """The error of a call that comes after the end."""
-        if self._gone is not None:
-            return ServerGone(self._gone.message, self._gone.data)
-        return ServerGone("This client is closed; make a new one.")
+        gone = self._gone
+        if gone is None or self.closing and gone.retryable:  # closed after a death: only the closing counts
+            return ServerGone(CLOSED)
+        return ServerGone(gone.message, gone.data)
 
     def leave_to_parent(self) -> None:
         """Told in a forked child."""

@@ -13,7 +13,7 @@ from .calls import Call, PendingCall, ProgressCallback
 from .decoding import as_it_is
 from .delegates import Delegates, declaration
 from .errors import CallTimedOut, HalcyonError, ServerGone
-from .failures import NotSent
+from .failures import CLOSED, NotSent
 from .lives import Lives
 from .locks import deadline_in
 from .process import Launch, ServerProcess
@@ -175,7 +175,7 @@ class Servers:
             raise dead.why_gone()
         with self._starting:
             if self._is_closed:
-                raise ServerGone("This client is closed; make a new one.")
+                raise ServerGone(CLOSED)
             if self._transport is not dead:
                 return self._transport
             if self._ended is not dead:

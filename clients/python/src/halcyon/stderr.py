@@ -73,5 +73,5 @@ def _write(descriptor: int, chunk: bytes) -> None:
 def _tell(listen: Callable[[str], object], text: str) -> None:
     try:
         listen(text)
-    except Exception:  # a listener that fails must not stop the server
+    except BaseException:  # SystemExit too: a listener that fails must not stop the server
         return
