@@ -69,6 +69,16 @@ test(":checkhealth tells executable, server and caches, and what is wrong", func
   matches(text, "the server knows every method of this plugin")
   matches(text, "default cache: 0 images")
   assert(not text:find("ERROR"), text)
+  text = report()
+  assert(not text:find("ERROR"), text)
+  require("halcyon").setup({
+    binary = suite.binary(),
+    cache_dir = t:folder(),
+    delegates = { ["downloader/redirect"] = function() end },
+    init_options = { memory = { countLimit = 7 } },
+  })
+  text = report()
+  assert(not text:find("ERROR"), text)
   require("halcyon").setup({ binary = "/nowhere/halcyon" })
   matches(report(), "ERROR.*Cannot run \"/nowhere/halcyon\"")
 end)

@@ -19,7 +19,10 @@ local function check_editor()
   end
 end
 
+--- Asks a server of its own: the shared one has been initialized already where there are delegates or settings.
 local function check_server(client)
+  local settings = client.options.init_options
+  client.options.delegates, client.options.init_options = nil, nil
   local binary = require("halcyon.binary")
   local path, message = binary.find(client.options.binary, client.options.env)
   if not path then
@@ -27,7 +30,7 @@ local function check_server(client)
     return
   end
   ok("executable: " .. path)
-  local answer, err = client:call("initialize", {}):wait(10000)
+  local answer, err = client:call("initialize", { initializationOptions = settings }):wait(10000)
   if not answer then
     bad(err.message, { err.hint or "Run it by hand with --version." })
     return
@@ -81,7 +84,9 @@ function M.check()
   start("halcyon: editor")
   check_editor()
   start("halcyon: server")
-  check_server(require("halcyon").client())
+  local client = require("halcyon.client").new(require("halcyon").config)
+  check_server(client)
+  client:stop()
   start("halcyon: pictures")
   check_shows()
 end
