@@ -8,7 +8,7 @@ local function is_executable(path)
   return stat ~= nil and stat.type == "file" and uv.fs_access(path, "X") == true
 end
 
---- An absolute path for one that may be relative or begin with `~`.
+--- An absolute path for one that may be relative or begin with `~`; as it is when the current folder is gone.
 ---@param path string
 ---@return string
 function M.absolute(path)
@@ -18,7 +18,8 @@ function M.absolute(path)
   if path:sub(1, 1) == "/" then
     return path
   end
-  return uv.cwd() .. "/" .. path
+  local folder = uv.cwd()
+  return folder and folder .. "/" .. path or path
 end
 
 --- A copy of the options of a client whose paths are absolute: the current folder may be another one at the next start.

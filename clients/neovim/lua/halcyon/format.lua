@@ -17,7 +17,7 @@ end
 ---@param url string
 ---@return string
 function M.name(url)
-  if url:find("^data:") then
+  if url:sub(1, 5):lower() == "data:" then
     return "data URL"
   end
   local path = url:gsub("[?#].*$", ""):gsub("/+$", "")
@@ -27,7 +27,7 @@ function M.name(url)
   end):gsub("%c", "?"))
 end
 
-local SOURCES = { memory = "from memory", disk = "from disk", none = "loaded now" }
+local SOURCES = { memory = "from memory", disk = "from disk", none = "loaded now", remote = "from the remote tier" }
 
 --- The lines that describe an image.
 ---@param image halcyon.ImageResult
@@ -43,7 +43,7 @@ function M.image(image, name)
   if image.frameCount > 1 then
     facts[#facts + 1] = ("%d frames"):format(image.frameCount)
   end
-  local state = { SOURCES[image.cacheType] }
+  local state = { SOURCES[image.cacheType] or image.cacheType }
   for _, mark in ipairs({ "stale", "placeholder" }) do
     if image[mark] then
       state[#state + 1] = mark

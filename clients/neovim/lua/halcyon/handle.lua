@@ -1,6 +1,8 @@
 --- A call under way.
 local errors = require("halcyon.errors")
 
+local LONGEST_MS = 2 ^ 31 - 1 -- as much as `vim.wait` takes
+
 ---@class halcyon.Handle
 ---@field id integer The id of the request, as `stopPrefetch` and `setPriority` want it.
 ---@field method string
@@ -85,7 +87,7 @@ end
 ---@return any result
 ---@return halcyon.Error? err
 function Handle:wait(milliseconds)
-  if not vim.wait(milliseconds or 30000, function() return self.done end, 2) then
+  if not vim.wait(math.min(milliseconds or 30000, LONGEST_MS), function() return self.done end, 2) then
     return nil, errors.new("waitTimedOut", ("No answer to %s came while it was waited for."):format(self.method), { retryable = true, method = self.method })
   end
   return self.result, self.err

@@ -38,12 +38,15 @@ end
 function M.client()
   if not client then
     client = Client.new(M.config)
-    vim.api.nvim_create_autocmd("VimLeavePre", {
-      desc = "End the halcyon server",
-      callback = function()
-        client:stop()
-      end,
-    })
+    -- Soon: the first call may come from the event loop, where this is forbidden.
+    vim.schedule(function()
+      vim.api.nvim_create_autocmd("VimLeavePre", {
+        desc = "End the halcyon server",
+        callback = function()
+          client:stop()
+        end,
+      })
+    end)
   end
   return client
 end

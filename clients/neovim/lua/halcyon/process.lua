@@ -6,6 +6,7 @@ local uv = vim.loop
 
 local LEFTOVER_MS = 1000
 local KILL_DELAY_MS = 2000
+local LONGEST_MS = 2 ^ 31 - 1
 
 ---@class halcyon.Process
 ---@field pid integer
@@ -130,7 +131,7 @@ function Process:stop(milliseconds)
     return
   end
   self:close_input()
-  self.timer:start(milliseconds, 0, function()
+  self.timer:start(math.min(milliseconds, LONGEST_MS), 0, function()
     self:kill("sigterm")
     self.timer:start(KILL_DELAY_MS, 0, function()
       self:kill("sigkill")
