@@ -79,3 +79,64 @@ test("a question that the server took back is not answered", function(t)
   client:call("ping"):wait()
   matches(suite.read(file), '"method":"ping"')
 end)
+
+test("a listener that fails keeps the event from no other", function(t)
+  local server = t:http({ ["/a.png"] = suite.fixture("png-1x1.png") })
+  local client = t:client()
+  local seen = 0
+  client:on("download/didFinish", function() error("a bad listener") end)
+  client:on("download/didFinish", function() seen = seen + 1 end)
+  assert(client:retrieve(server.url("/a.png")):wait())
+  eventually(function() return seen == 1 end, "the second one heard")
+  matches(vim.v.errmsg, "a bad listener")
+  vim.v.errmsg = ""
+end)
+
+test("an answer for a server that has ended leaves the question of the next one open", function(t)
+  local server = t:http({ ["/a.png"] = suite.fixture("png-1x1.png") })
+  local waiting = {}
+  local client = t:client({
+    delegates = {
+      ["downloader/modifyRequest"] = function()
+        table.insert(waiting, coroutine.running())
+        coroutine.yield()
+        return { headers = { ["X-Asked"] = "yes" } }
+      end,
+    },
+  })
+  local first = client:retrieve(server.url("/a.png"))
+  eventually(function() return #waiting == 1 end, "the first server asked")
+  vim.loop.kill(client:status().pid, "sigkill")
+  first:wait()
+  local second = client:retrieve(server.url("/a.png"))
+  eventually(function() return #waiting == 2 end, "the second server asked")
+  coroutine.resume(waiting[1])
+  coroutine.resume(waiting[2])
+  assert(second:wait())
+  matches(server.last_request, "X%-Asked: yes")
+end)
+
+--- What a server that asks one question is answered by `delegate`.
+local function answer_of(t, delegate)
+  local file = t:folder() .. "/answer"
+  local question = [[{"jsonrpc":"2.0","id":"q","method":"downloader/modifyRequest","params":{}}]]
+  local script = ("read line; echo '%s'; read line; printf '%%s' \"$line\" >%s.new; mv %s.new %s; cat >/dev/null"):format(question, file, file, file)
+  t:client({ binary = t:fake_server(script), delegates = { ["downloader/modifyRequest"] = delegate } }):start()
+  eventually(function() return vim.loop.fs_stat(file) ~= nil end, "it was answered")
+  return vim.json.decode(suite.read(file))
+end
+
+test("the server learns at once of a delegate whose answer or error cannot be told as it is", function(t)
+  local circle = {}
+  circle.circle = circle
+  for _, delegate in ipairs({
+    function() return { a = "\255" } end,
+    function() return { a = print } end,
+    function() return circle end,
+    function() return { a = ("b"):rep(67108864) } end,
+    function() error("\255 boom") end,
+    function() error(setmetatable({}, { __tostring = error })) end,
+  }) do
+    equal(answer_of(t, delegate).error.code, -32603)
+  end
+end)

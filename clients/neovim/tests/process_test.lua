@@ -149,3 +149,13 @@ test("the server ends when the editor is killed", function(t)
     return not ok or stat:match("^.*%) (%a)") == "Z"
   end, "the server ended")
 end)
+
+test("the end of a server is told with its own last words alone", function(t)
+  local flag = t:folder() .. "/flag"
+  local script = ("[ -e %s ] || { touch %s; echo Hello; exec sleep 600; }; read line; exit 7"):format(flag, flag)
+  local client = t:client({ binary = t:fake_server(script) })
+  local _, err = client:ping():wait()
+  matches(err.message, "It said: The server wrote something that is not JSON%-RPC: Hello")
+  _, err = client:ping():wait()
+  matches(err.message, "ended with exit code 7%. The next call")
+end)

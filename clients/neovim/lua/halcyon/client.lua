@@ -1,9 +1,11 @@
 --- A server of one's own: starts the process when it is first needed, calls its methods, starts another when it died.
 local Handle = require("halcyon.handle")
 local Process = require("halcyon.process")
+local Questions = require("halcyon.questions")
 local binary = require("halcyon.binary")
 local errors = require("halcyon.errors")
 local lines = require("halcyon.lines")
+local message = require("halcyon.message")
 local protocol = require("halcyon.protocol")
 
 local KEPT_STDERR = 4096
@@ -24,49 +26,9 @@ local STOP_MS = 5000
 ---@class halcyon.Client
 ---@field options halcyon.ClientOptions
 ---@field starts integer How many servers have been started.
----@field stderr string The end of what servers wrote to their standard error.
+---@field stderr string The end of what the last server that wrote something wrote to its standard error.
 local Client = {}
 Client.__index = Client
-
-local objects = {}
-for _, name in ipairs(protocol.objects) do
-  objects[name] = true
-end
-
---- A copy in which empty tables are written as `{}` wherever the protocol wants an object.
-local function prepared(value, name)
-  if type(value) ~= "table" then
-    return value
-  end
-  if next(value) == nil then
-    return objects[name] and vim.empty_dict() or value
-  end
-  local copy = {}
-  for key, inner in pairs(value) do
-    copy[key] = prepared(inner, key)
-  end
-  return copy
-end
-
---- What stands alone stands for the one parameter that every such request has.
-local function named(method, params)
-  local entry = protocol.methods[method]
-  if params == nil or not entry or not entry.alone then
-    return params
-  end
-  if getmetatable(params) == Handle then
-    return { [entry.alone] = params.id }
-  end
-  if type(params) ~= "table" or (entry.takes_list and #params > 0) then
-    return { [entry.alone] = params }
-  end
-  return params
-end
-
-local function write(process, message)
-  message.jsonrpc = "2.0"
-  process:write(vim.json.encode(message) .. "\n")
-end
 
 --- Makes a client; no process is started yet.
 ---@param options? halcyon.ClientOptions
@@ -79,7 +41,6 @@ function Client.new(options)
     _next_id = 1,
     _open = {},
     _listeners = {},
-    _asked = {},
     _revivals = 0,
   }, Client)
 end
@@ -107,7 +68,7 @@ function Client:_call(method, params, options, callback)
     self:_cancel(handle)
   end)
 
-  params = prepared(named(method, params), "")
+  params = message.prepared(message.named(method, params), "")
   local on_progress = options and options.on_progress
   if on_progress then
     params = params or {}
@@ -117,24 +78,19 @@ function Client:_call(method, params, options, callback)
   if method == "store" and type(params) == "table" and type(params.path) == "string" then
     params.path = binary.absolute(params.path)
   end
-  local ok, text = pcall(vim.json.encode, { jsonrpc = "2.0", id = id, method = method, params = params })
-  if not ok then
-    handle:settle(errors.new("invalidParams", ("Cannot write the parameters of %s as JSON: %s."):format(method, text), { method = method }))
+  local line, err = message.encode({ id = id, method = method, params = params }, method)
+  if not line then
+    handle:settle(err)
     return handle
   end
-  if #text > protocol.message_bytes then
-    local message = "Cannot send %s: the message has %d bytes and the server reads at most %d. Give the image as a path instead of as data."
-    handle:settle(errors.new("messageTooLarge", message:format(method, #text, protocol.message_bytes), { method = method }))
-    return handle
-  end
-  local started, message = self:start()
+  local started, reason = self:start()
   if not started then
-    handle:settle(errors.new("binaryNotFound", message, { method = method }))
+    handle:settle(errors.new("binaryNotFound", reason, { method = method }))
     return handle
   end
   handle._process = self._process
   self._open[id] = handle
-  self._process:write(text .. "\n")
+  self._process:write(line)
   return handle
 end
 
@@ -146,9 +102,9 @@ function Client:start()
     return true
   end
   local options = self.options
-  local command, message = binary.find(options.binary, options.env)
+  local command, reason = binary.find(options.binary, options.env)
   if not command then
-    return false, message
+    return false, reason
   end
   local args = { "serve" }
   if options.cache_dir then
@@ -162,21 +118,22 @@ function Client:start()
     has_spoken = true
     self:_receive(line, process)
   end)
-  process, message = Process.start({
+  process, reason = Process.start({
     command = command,
     args = args,
     env = options.env,
     on_stdout = read,
     on_stderr = function(chunk)
-      self.stderr = (self.stderr .. chunk):sub(-KEPT_STDERR)
+      self:_said(process, process.said .. chunk)
     end,
     on_exit = function(code, signal)
       self:_ended(process, code, signal, has_spoken)
     end,
   })
   if not process then
-    return false, message
+    return false, reason
   end
+  process.said, process.questions = "", Questions.new(process, options.delegates or {})
   self._process, self.starts = process, self.starts + 1
   self.binary = command
   self:_introduce()
@@ -203,13 +160,19 @@ function Client:_introduce()
   end
 end
 
+--- Keeps the last words of a server for the errors that tell of its end.
+function Client:_said(process, text)
+  process.said = text:sub(-KEPT_STDERR)
+  self.stderr = process.said
+end
+
 function Client:_ended(process, code, signal, has_spoken)
   local was_current = self._process == process
   if was_current then
     self._process = nil
   end
   local how = signal ~= 0 and ("was ended by signal %d"):format(signal) or ("ended with exit code %d"):format(code)
-  local said = vim.trim(self.stderr)
+  local said = vim.trim(process.said)
   for _, handle in ipairs(self:_take(process)) do
     handle:settle(errors.new(
       "serverGone",
@@ -247,7 +210,8 @@ function Client:_cancel(handle)
   handle.cancelled = true
   if self._open[handle.id] == handle then
     self._open[handle.id] = nil
-    write(handle._process, { method = "$/cancelRequest", params = { id = handle.id } })
+    local cancel = { method = "$/cancelRequest", params = { id = handle.id } }
+    handle._process:write(message.encode(cancel, handle.method))
   end
   handle:settle(errors.new("requestCancelled", "The request was cancelled.", {
     code = protocol.errors.requestCancelled,
@@ -255,44 +219,49 @@ function Client:_cancel(handle)
   }))
 end
 
---- Sends a notification to the server, if it runs.
+--- Sends a notification to the server, if it runs. An error for one that the server could not read.
 ---@param method string
 ---@param params? table
 function Client:notify(method, params)
+  local line, err = message.encode({ method = method, params = message.prepared(params, "") }, method)
+  if not line then
+    error(err.message, 2)
+  end
   if self._process then
-    write(self._process, { method = method, params = prepared(params, "") })
+    self._process:write(line)
   end
 end
 
 function Client:_receive(line, process)
-  local ok, message = pcall(vim.json.decode, line, { luanil = { object = true } })
-  if not ok or type(message) ~= "table" then
-    self.stderr = ("The server wrote something that is not JSON-RPC: %s. Check that the executable is halcyon."):format(line:sub(1, 80))
+  local ok, received = pcall(vim.json.decode, line, { luanil = { object = true } })
+  if not ok or type(received) ~= "table" then
+    local complaint = "The server wrote something that is not JSON-RPC: %s. Check that the executable is halcyon."
+    self:_said(process, complaint:format(line:sub(1, 80)))
     -- No server: who knows what it does with a polite request.
     process:kill("sigkill")
     return
   end
-  if message.method then
-    if message.id ~= nil then
-      self:_answer(message, process)
+  if received.method then
+    if received.id ~= nil then
+      process.questions:ask(received)
     else
-      self:_notified(message.method, message.params or {})
+      self:_notified(received.method, received.params or {}, process)
     end
-  elseif message.id ~= nil then
-    local handle = self._open[message.id]
-    self._open[message.id] = nil
+  elseif received.id ~= nil then
+    local handle = self._open[received.id]
+    self._open[received.id] = nil
     if handle then
-      handle:settle(message.error and errors.from_response(message.error, handle.method), message.result)
+      handle:settle(received.error and errors.from_response(received.error, handle.method), received.result)
     end
-  elseif message.error then
+  elseif received.error then
     -- The server could not tell which request it refused: rather fail all than leave one waiting for ever.
     for _, handle in ipairs(self:_take(process)) do
-      handle:settle(errors.from_response(message.error, handle.method))
+      handle:settle(errors.from_response(received.error, handle.method))
     end
   end
 end
 
-function Client:_notified(method, params)
+function Client:_notified(method, params, process)
   if method == "$/progress" then
     local handle = self._open[params.token]
     if handle and handle._on_progress then
@@ -303,51 +272,17 @@ function Client:_notified(method, params)
       end)
     end
   elseif method == "$/cancelRequest" then
-    self._asked[params.id] = nil
-  elseif self._listeners[method] then
-    vim.schedule(function()
-      for _, listener in ipairs(vim.list_extend({}, self._listeners[method] or {})) do
-        listener(params, method)
-      end
-    end)
-  end
-end
-
---- Answers a question of the server by the delegate of its name, which runs in a coroutine and may await.
-function Client:_answer(message, process)
-  local id, method = message.id, message.method
-  local function reply(answer)
-    answer.id = id
-    local ok, reason = pcall(write, process, answer)
-    if not ok then
-      write(process, { id = id, error = { code = -32603, message = tostring(reason) } })
+    process.questions:withdraw(params.id)
+  else
+    -- Each by itself: one that fails keeps the event from no other.
+    for _, listener in ipairs(self._listeners[method] or {}) do
+      vim.schedule(function()
+        if vim.tbl_contains(self._listeners[method] or {}, listener) then
+          listener(params, method)
+        end
+      end)
     end
   end
-  local handler = (self.options.delegates or {})[method]
-  if not handler then
-    return reply({ error = { code = -32601, message = ("This client does not answer %s."):format(method) } })
-  end
-  self._asked[id] = true
-  vim.schedule(function()
-    Handle.resume(coroutine.create(function()
-      local ok, result = pcall(handler, message.params)
-      if not self._asked[id] then
-        return
-      end
-      self._asked[id] = nil
-      if not ok then
-        return reply({ error = { code = -32603, message = tostring(result) } })
-      end
-      if result == nil then
-        local has_object = method == "downloader/modifyRequest" or method == "downloader/redirect"
-        result = has_object and vim.empty_dict() or vim.NIL
-      end
-      if type(result) == "table" then
-        result = next(result) == nil and vim.empty_dict() or prepared(result, "")
-      end
-      reply({ result = result })
-    end))
-  end)
 end
 
 --- Calls `listener` with the params of every such event from now on, also after the server was started again. Returns
