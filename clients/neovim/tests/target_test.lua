@@ -32,6 +32,9 @@ test("images are found where each kind of document names them", function()
     { "(see https://e.org/cat^.png).", { "url", "https://e.org/cat.png" } },
     { "https://e.org/wiki/A_(b^)?x=1, too", { "url", "https://e.org/wiki/A_(b)?x=1" } },
     { "url(data:image/png;base64,iV^BORw0KGgo=)", { "url", "data:image/png;base64,iVBORw0KGgo=" } },
+    { "see HTTPS://e.org/c^at.png", { "url", "HTTPS://e.org/cat.png" } },
+    { "'DATA:image/svg+xml,%3Csvg%20a%3D^5%22%2F%3E', more", { "url", "DATA:image/svg+xml,%3Csvg%20a%3D5%22%2F%3E" } },
+    { "url(data:image/svg+xml;utf8,%3Csvg^%20xmlns='http://e.org/(a)'/%3E);", { "url", "data:image/svg+xml;utf8,%3Csvg%20xmlns='http://e.org/(a)'/%3E" } },
     { "file:///home/ann/c^at.png", { "url", "file:///home/ann/cat.png" } },
     { "look at ../img/c^at.JPG.", { "file", "../img/cat.JPG" } },
     { 'include "lo^go.svg";', { "file", "logo.svg" } },
@@ -93,4 +96,27 @@ test("sizes and names are said in words", function()
   equal(format.image(image, "cat")[2], "JPEG · 30 × 40 · 9 B")
   equal(format.progress({ receivedBytes = 512 }), "loading: 512 B")
   equal(format.progress({ receivedBytes = 512, totalBytes = 2048 }), "loading: 512 B of 2.0 KiB")
+end)
+
+test("a long line is looked at once, and of a very long one what is near the cursor", function()
+  for _, line in ipairs({
+    ("<img "):rep(40000),
+    ("![]("):rep(40000),
+    ("![]["):rep(40000),
+    ("!["):rep(80000),
+    "http://x" .. (")"):rep(200000),
+    ("."):rep(200000) .. "x",
+    "data:image/" .. ("a"):rep(200000),
+  }) do
+    target.find(line, #line)
+  end
+  local many = ("<img src='a.png'> "):rep(40000)
+  equal(target.find(many, 20 * 18 + 3), { kind = "html", reference = "a.png", first = 361, last = 377 })
+  equal(target.find(many, #many - 1).last, #many - 1)
+  equal(target.find(many, #many), nil)
+  local far = (" "):rep(1000000)
+  equal(target.find(far .. "a.png", 1), nil)
+  equal(target.find(far .. "![](a.png)" .. far, #far + 2).first, #far + 1)
+  local long = "data:image/png;base64," .. ("A"):rep(300000)
+  equal(target.find(long .. far, 3), nil, "it goes on behind what is looked at")
 end)
