@@ -402,3 +402,32 @@ test(":HalcyonRestart starts another server", function(t)
   end)
   eventually(function() return #told <= 1 end, "it was told")
 end)
+
+test("a function that fails to take an image away does not keep the next one from coming", function(t)
+  local halcyon = t:halcyon()
+  local server = t:http({ ["/a.png"] = suite.fixture("png-1x1.png") })
+  t:buffer({ "![cat](" .. server.url("/a.png") .. ")" }, 1, 1)
+  local shown = 0
+  local function show()
+    shown = shown + 1
+    return function() error("it is stuck") end
+  end
+  halcyon.preview({ show = show })
+  eventually(function() return shown == 1 end, "the image was shown")
+  local told = notified(function() halcyon.preview({ show = show }) end)
+  equal(#told, 1)
+  matches(told[1], "it is stuck")
+  eventually(function() return shown == 2 end, "it was shown again")
+  equal(#notified(require("halcyon.preview").close), 1)
+end)
+
+test("a relative image has no address in a folder that is gone", function(t)
+  local before, folder = vim.loop.cwd(), t:folder()
+  t:buffer({ "![cat](a.png)", "![cat](https://e.org/a.png)" }, 1, 1)
+  vim.cmd("cd " .. folder)
+  t:at_end(function() vim.cmd("cd " .. before) end)
+  vim.fn.delete(folder, "d")
+  equal(require("halcyon.preview").at_cursor(), nil)
+  vim.api.nvim_win_set_cursor(0, { 2, 0 })
+  equal(require("halcyon.preview").at_cursor().url, "https://e.org/a.png")
+end)

@@ -22,15 +22,23 @@ local M = {}
 ---@field off? fun() Ends the listening for changes.
 local current
 
+local function plain(label)
+  return (vim.trim(label):lower():gsub("%s+", " "))
+end
+
 local function lookup_in(buffer)
+  local labels
   return function(label)
-    local wanted = vim.trim(label):lower():gsub("%s+", " ")
-    for _, line in ipairs(vim.api.nvim_buf_get_lines(buffer, 0, -1, false)) do
-      local name, rest = line:match("^ ? ? ?%[([^%]]+)%]:%s*(.+)$")
-      if name and vim.trim(name):lower():gsub("%s+", " ") == wanted then
-        return rest:match("^<([^<>]*)>") or rest:match("^(%S+)")
+    if not labels then
+      labels = {}
+      for _, line in ipairs(vim.api.nvim_buf_get_lines(buffer, 0, -1, false)) do
+        local name, rest = line:match("^ ? ? ?%[([^%]]+)%]:%s*(.+)$")
+        if name and not labels[plain(name)] then
+          labels[plain(name)] = rest:match("^<([^<>]*)>") or rest:match("^(%S+)")
+        end
       end
     end
+    return labels[plain(label)]
   end
 end
 
@@ -48,6 +56,9 @@ function M.at_cursor()
   local url = target.url(found.reference, folder, function(path)
     return vim.loop.fs_stat(path) ~= nil
   end)
+  if not url then
+    return nil
+  end
   return {
     buffer = buffer,
     window = window,
@@ -57,6 +68,18 @@ function M.at_cursor()
     url = url,
     name = format.name(url),
   }
+end
+
+--- Has what `show` returned take the image away. A failure in it is told, and ends nothing else.
+local function hide(preview)
+  local hidden = preview.hide
+  preview.hide = nil
+  if hidden then
+    local ok, message = pcall(hidden)
+    if not ok then
+      vim.notify("halcyon: the image was not taken away: " .. tostring(message), vim.log.levels.ERROR)
+    end
+  end
 end
 
 --- Takes the preview away, and gives up what it waits for.
@@ -76,14 +99,17 @@ function M.close()
   if preview.float then
     preview.float:close()
   end
-  if preview.hide then
-    preview.hide()
-  end
+  hide(preview)
 end
 
-local function has_left(context)
+local function has_left(context, tick)
   if vim.api.nvim_get_current_buf() ~= context.buffer or vim.api.nvim_get_current_win() ~= context.window then
     return true
+  end
+  local row, column = unpack(vim.api.nvim_win_get_cursor(context.window))
+  local is_on = row == context.row and context.first <= column + 1 and column + 1 <= context.last
+  if is_on and vim.api.nvim_buf_get_changedtick(context.buffer) == tick then
+    return false
   end
   local here = M.at_cursor()
   return not here or here.row ~= context.row or here.first ~= context.first or here.url ~= context.url
@@ -91,6 +117,7 @@ end
 
 local function watch(preview, context)
   preview.group = vim.api.nvim_create_augroup("HalcyonPreview", { clear = true })
+  local tick = vim.api.nvim_buf_get_changedtick(context.buffer)
   local function close()
     if current == preview then
       M.close()
@@ -99,7 +126,7 @@ local function watch(preview, context)
   vim.api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI", "WinEnter" }, {
     group = preview.group,
     callback = function()
-      if current == preview and has_left(context) then
+      if current == preview and has_left(context, tick) then
         M.close()
       end
     end,
@@ -146,9 +173,7 @@ function M.open(options)
       preview.float:close()
       preview.float = nil
     end
-    if preview.hide then
-      preview.hide()
-    end
+    hide(preview)
     preview.hide = config.show(image, context)
   end
 

@@ -10,6 +10,8 @@ local LONGEST_MS = 2 ^ 31 - 1
 
 ---@class halcyon.Process
 ---@field pid integer
+---@field said string The end of what it wrote to its standard error; kept by the client.
+---@field questions halcyon.Questions What it asks; kept by the client.
 local Process = {}
 Process.__index = Process
 
