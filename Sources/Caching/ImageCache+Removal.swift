@@ -52,7 +52,7 @@ extension ImageCache {
             detach(key)
         }
         guard fromDisk else { return then(.success(removed)) }
-        disk.remove([entries], in: queue) { [disk, removed] result in
+        disk.remove(.key(entries), in: queue) { [disk, removed] result in
             let end = { @Sendable in
                 then(
                     result.map { removal in
@@ -113,25 +113,43 @@ extension ImageCache {
             }
     }
 
-    /// Removes images from both tiers. An image in both of them is one image.
-    package func remove(_ keys: [CacheKey]) throws(ImageError) -> DiskStorage.Removal {
+    /// Removes the images that a query names from both tiers, expired ones too, whatever its page; in parts, so that others come in
+    /// between. An image in both tiers is one image.
+    ///
+    /// - Parameter isCancelled: Asked between two parts.
+    package func clear(where query: ListQuery, isCancelled: () -> Bool) throws(ImageError) -> DiskStorage.Removal {
         var sum = DiskStorage.Removal()
-        for part in stride(from: 0, to: keys.count, by: Self.removedTogether) {
-            let part = keys[part..<min(part + Self.removedTogether, keys.count)]
-            for key in part {
+        for key in memory.keys {
+            guard let entry = memory.peek(key), entry.record.path == nil, query.contains(entry.record) else { continue }
+            onRemove(key)
+            guard memory.remove(key) != nil else { continue }
+            sum.add(DiskStorage.Removal(count: 1, bytes: entry.bytes?.count ?? 0))
+        }
+        var query = query
+        (query.limit, query.cursor, query.includesExpired) = (256, 0, true)
+        // The index does not have the whole of every key.
+        var rest: Set<Digest> = []
+        while !isCancelled() {
+            let page = try list(query)
+            let names = page.entries.compactMap { entry in entry.hash.flatMap { Digest(fileName: $0) } }
+            for (entry, name) in zip(page.entries, names) {
+                guard let key = entry.cacheKey, disk.name(of: key) == name else {
+                    rest.insert(name)
+                    continue
+                }
                 onRemove(key)
-                guard let gone = memory.remove(key), gone.record.path == nil else { continue }
-                sum.count += 1
-                sum.bytes += gone.bytes?.count ?? 0
+                memory.remove(key)
             }
-            let entries = part.map { EntrySelection($0, allUsers: false) }
-            sum.add(try BlockingWait.wait { queue, then in disk.remove(entries, in: queue, then: then) }.get())
+            sum.add(try BlockingWait.wait { queue, then in disk.remove(.names(names), in: queue, then: then) }.get())
+            guard let next = page.next else { break }
+            query.cursor = next
+        }
+        for key in rest.isEmpty ? [] : memory.keys where rest.contains(disk.name(of: key)) {
+            onRemove(key)
+            memory.remove(key)
         }
         return sum
     }
-
-    /// The number of images that one transaction removes.
-    private static let removedTogether = 256
 
     /// Empties the memory tier and forgets failures; returns entries and bytes.
     public func clearMemory() -> DiskStorage.Removal {

@@ -231,13 +231,16 @@ public final class ImageManager: Sendable {
 
     /// Removes the images that a query names from both tiers, expired ones too; all, without a query. Waits for the disk.
     ///
-    /// - Parameter isRemote: `true` to begin to remove them from the remote tier too.
+    /// - Parameters:
+    ///   - isRemote: `true` to begin to remove them from the remote tier too.
+    ///   - isCancelled: Asked now and then.
     public func clear(
-        _ cache: ImageCache, where query: ListQuery?, isRemote: Bool
+        _ cache: ImageCache, where query: ListQuery?, isRemote: Bool, isCancelled: () -> Bool
     ) throws(ImageError) -> (removal: DiskStorage.Removal, remote: PendingRemoteRemoval?) {
-        let keys = query != nil || isRemote ? try cache.keys(where: query ?? ListQuery()) : []
+        let keys = isRemote ? try cache.keys(where: query ?? ListQuery()) : []
         let remote = isRemote ? RemoteRemover(engine: services).begin(keys) : nil
-        return (query == nil ? try cache.clear() : try cache.remove(keys), remote)
+        guard let query else { return (try cache.clear(), remote) }
+        return (try cache.clear(where: query, isCancelled: isCancelled), remote)
     }
 
     /// Removes the objects from the remote tier, for all machines. A cancellation does not end it: the entries that name them are
@@ -278,8 +281,12 @@ public final class ImageManager: Sendable {
     }
 
     /// Runs `work` on a thread that may wait for the disk.
-    public func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await services.pool.run(work)
+    ///
+    /// - Parameter isLong: `true` for work that is not to keep all of these threads from brief work.
+    public func blocking<Value: Sendable>(
+        isLong: Bool = false, _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await services.pool.run(isLong: isLong, work)
     }
 
     /// Runs long work on a cache on a separate pool, so that it delays no requests.

@@ -42,8 +42,8 @@ public final class ImageServer: RequestHandler {
     private let wasInitialized = Atomic(false)
     private let hooks: HookBox
     private let sources: Mutex<SettingSources>
-    /// The options of a request that names none, and how many times they have changed. `nil`: all are as built in.
-    private let requestDefaults: Mutex<(options: ImageOptions?, changes: Int)>
+    /// The options of requests that leave them out.
+    private let requestDefaults: Mutex<RequestDefaults>
     /// The events that the client is subscribed to.
     let subscriptions = Subscriptions()
     /// The slots of the running requests that load images.
@@ -76,8 +76,7 @@ public final class ImageServer: RequestHandler {
     ) {
         self.manager = manager
         self.sources = Mutex(sources)
-        // Of one source, the file, which has been checked as a whole.
-        requestDefaults = Mutex((try? sources.options.options(), 0))
+        requestDefaults = Mutex(RequestDefaults(sources.options))
         self.limits = limits
         let hooks = HookBox()
         self.hooks = hooks
@@ -211,16 +210,16 @@ public final class ImageServer: RequestHandler {
     /// A request that is started when the order allows it, and completed when it has left that.
     private func ordered<Value: WireResult>(
         _ access: RequestOrder.Access, _ begin: @escaping @Sendable (Call) -> Void,
-        _ work: @escaping @Sendable () async throws -> @Sendable () async throws -> Value
+        _ work: @escaping @Sendable (Call) async throws -> @Sendable () async throws -> Value
     ) -> Disposition {
         .deferred { [order] call in
             let request = OrderedWork(access) { request in
                 guard call.isOpen else { return false }
-                Self.start(call) { _ in
+                Self.start(call) { call in
                     let complete: @Sendable () async throws -> Value
                     do {
                         defer { order.leave(request) }
-                        complete = try await work()
+                        complete = try await work(call)
                     }
                     return try await complete()
                 }
@@ -283,9 +282,10 @@ public final class ImageServer: RequestHandler {
             var next = sources
             next[.initialize] = layer
             do {
-                let options = try next.options.options()
+                var defaults = requestDefaults.withLock { $0 }
+                try defaults.use(next.options)
                 try manager.caches.configureAll(defaults: next.settings(of: nil), caches: next.named)
-                _ = useDefaults(options)
+                try requestDefaults.withLock { try $0.use(next.options) }
             } catch let error as FolderInUse {
                 throw RPCError.folderInUse(error, param: "initializationOptions.caches.\(error.cache).disk.folder")
             } catch let error as Mismatch {
@@ -314,37 +314,18 @@ public final class ImageServer: RequestHandler {
     /// The options of a request that names none; `nil` when all are as built in.
     var defaultOptions: ImageOptions? { requestDefaults.withLock { $0.options } }
     /// What is not as built in of ``defaultOptions``.
-    var namedOptions: JSONLiteral { .object(sources.withLock { $0.options.named }) }
+    var namedOptions: JSONLiteral { .object(requestDefaults.withLock { $0.all }.named) }
 
     /// Changes the default options for every request that is read from now on.
     ///
-    /// - Returns: Takes the change back, unless another one has followed.
-    func configureOptions(_ change: DefaultOptions) throws -> @Sendable () -> Void {
-        try sources.withLock { sources in
-            let before = (sources[.configure].options, defaultOptions)
-            var next = sources
-            next[.configure].options.add(change)
-            do throws(Mismatch) {
-                let number = useDefaults(try next.options.options())
-                sources = next
-                return { [weak self] in self?.takeBackDefaults(number, before) }
-            } catch { throw error.within("options").error }
+    /// - Returns: To be called when the change stays, or with `true` to take it back.
+    func configureOptions(_ change: DefaultOptions) throws -> @Sendable (_ takesBack: Bool) -> Void {
+        let number = try requestDefaults.withLock { defaults in
+            do throws(Mismatch) { return try defaults.add(change) } catch { throw error.within("options").error }
         }
-    }
-
-    /// Returns the number of the change.
-    private func useDefaults(_ options: ImageOptions?) -> Int {
-        requestDefaults.withLock { defaults in
-            defaults = (options, defaults.changes + 1)
-            return defaults.changes
-        }
-    }
-
-    private func takeBackDefaults(_ number: Int, _ before: (layer: DefaultOptions, options: ImageOptions?)) {
-        sources.withLock { sources in
-            guard requestDefaults.withLock({ $0.changes }) == number else { return }
-            sources[.configure].options = before.layer
-            _ = useDefaults(before.options)
+        // Without it, every combination has been accepted before.
+        return { [weak self] takesBack in
+            self?.requestDefaults.withLock { try? $0.settle(number, takesBack: takesBack) }
         }
     }
 

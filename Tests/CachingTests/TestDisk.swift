@@ -168,7 +168,7 @@ extension DiskStorage {
     /// Removes an image of all users, and waits for the disk.
     func remove(_ key: CacheKey, allVariants: Bool = false) throws(ImageError) -> Removal {
         try BlockingWait.wait { queue, then in
-            remove([EntrySelection(key, allVariants: allVariants)], in: queue, then: then)
+            remove(.key(EntrySelection(key, allVariants: allVariants)), in: queue, then: then)
         }.get()
     }
 

@@ -23,22 +23,26 @@ extension DiskStorage {
         }
     }
 
+    /// What a removal is to take.
+    enum Selection: Sendable {
+        case key(EntrySelection)
+        /// Entries by the names of their files, and nothing else that those names may stand for.
+        case names([Digest])
+    }
+
     /// What a removal takes away.
     private struct Removed: Sendable {
         /// The files of images, with their bytes.
         var files: [String: Int] = [:]
         /// The files that were lent.
         var leased: Set<String> = []
+        /// The bytes that the tier has less of, where entries have files in common; `nil`: those of all files.
+        var freed: Int?
 
         var names: Set<String> { leased.union(files.keys) }
 
-        mutating func add(_ other: Removed) {
-            files.merge(other.files) { old, _ in old }
-            leased.formUnion(other.leased)
-        }
-
         var removal: Removal {
-            Removal(count: files.count, bytes: files.values.reduce(0, +), leased: leased.count)
+            Removal(count: files.count, bytes: freed ?? files.values.reduce(0, +), leased: leased.count)
         }
     }
 
@@ -48,7 +52,7 @@ extension DiskStorage {
     ///   - queue: Runs what others should not wait for.
     ///   - then: Called once with what was there; it must not wait, for others do.
     func remove(
-        _ entries: [EntrySelection], in queue: WorkQueue,
+        _ selection: Selection, in queue: WorkQueue,
         then: @escaping @Sendable (Result<Removal, ImageError>) -> Void
     ) {
         let end = { @Sendable [folder] (result: Result<Removal, any Error>) in
@@ -61,12 +65,12 @@ extension DiskStorage {
         }
         let syncs = configuration.syncsToDisk
         index.writeTogether(syncs: syncs, servesOthers: queue.servesOthers) { [self] writer in
-            try entries.reduce(into: Removed()) { $0.add(try remove($1, writer)) }
+            try remove(selection, writer)
         } then: { [self] result in
             switch result {
             case .failure(let failure) where Evictor.isOfFullDisk(failure):
                 // The files go first, and give the index room.
-                queue.submit { [self] in end(Result { try removeFilesFirst(entries) }) }
+                queue.submit { [self] in end(Result { try removeFilesFirst(selection) }) }
             case .failure(let failure): end(.failure(failure))
             case .success(let removed):
                 IndexReserve(folder: folder).keep()
@@ -101,16 +105,14 @@ extension DiskStorage {
         removed.names.compactMap(LeaseNumber.init(fileName:)).forEach(lending.forgetBytes)
     }
 
-    private func removeFilesFirst(_ entries: [EntrySelection]) throws -> Removal {
+    private func removeFilesFirst(_ selection: Selection) throws -> Removal {
         var files: [String: Int] = [:]
-        for row in try entries.flatMap({ try rows(of: $0, { try index.row($0.rowNumber) }, index.variants) })
+        for row in try rows(of: selection, { try index.row($0.rowNumber) }, index.variants)
         where try folder.remove(blob: row.fileName) {
             files[row.fileName] = row.byteCount
         }
         do {
-            var removed = try index.write { [self] writer in
-                try entries.reduce(into: Removed()) { $0.add(try remove($1, writer)) }
-            }
+            var removed = try index.write { [self] writer in try remove(selection, writer) }
             removed.files.merge(files) { old, _ in old }
             forgetBytes(of: removed)
             try? evictor.removeDueFiles()
@@ -123,11 +125,18 @@ extension DiskStorage {
 
     /// The entries that a removal takes, as `row` and `variants` find them in the index.
     private func rows(
-        of entries: EntrySelection, _ row: (Digest) throws -> IndexRow?, _ variants: (String) throws -> [IndexRow]
+        of selection: Selection, _ row: (Digest) throws -> IndexRow?, _ variants: (String) throws -> [IndexRow]
     ) throws -> [IndexRow] {
+        func rows(_ names: [Digest]) throws -> [IndexRow] {
+            try names.compactMap { name in try row(name).flatMap { $0.name == name ? $0 : nil } }
+        }
+        let entries: EntrySelection
+        switch selection {
+        case .names(let names): return try rows(names)
+        case .key(let one): entries = one
+        }
         let (key, names) = (entries.key, entries.key.names)
-        let own = try names.compactMap { name in try row(name).flatMap { $0.name == name ? $0 : nil } }
-            .filter { $0.isEntry(of: key) }
+        let own = try rows(names).filter { $0.isEntry(of: key) }
         guard entries.allVariants || entries.allUsers else { return own }
         return try own
             + variants(key.indexed).filter { row in
@@ -137,10 +146,16 @@ extension DiskStorage {
     }
 
     /// Removes entries, and notes that their files go when that counts, lent or not: what fails before has changed nothing.
-    private func remove(_ entries: EntrySelection, _ writer: IndexWriter) throws -> Removed {
-        let key = entries.key
-        if mayLackEntries(writer), try row(of: key, writer.row) == nil { _ = try repairer.adopt(key, writer) }
-        let rows = try rows(of: entries, writer.row, writer.variants)
+    private func remove(_ selection: Selection, _ writer: IndexWriter) throws -> Removed {
+        var names: [Digest] = []
+        if case .key(let entries) = selection {
+            names = entries.key.names
+            if mayLackEntries(writer), try row(of: entries.key, writer.row) == nil {
+                _ = try repairer.adopt(entries.key, writer)
+            }
+        }
+        let rows = try rows(of: selection, writer.row, writer.variants)
+        let before = names.isEmpty ? try writer.totals().bytes : 0
         var (removed, known) = (Removed(), Set<Digest>())
         /// Notes that a file goes; returns its bytes, or `nil` when there is none.
         func retire(_ file: String) throws -> Int? {
@@ -162,7 +177,6 @@ extension DiskStorage {
             }
             try writer.remove(row.number)
         }
-        let names = key.names
         for name in names + rows.map(\.name).filter({ !names.contains($0) }) {
             for file in try writer.files(of: name.hex) where removed.files[file] == nil {
                 if try retire(file) != nil { removed.leased.insert(file) }
@@ -174,6 +188,7 @@ extension DiskStorage {
                 if known.insert(name).inserted { removed.files[file] = bytes } else { removed.leased.insert(file) }
             }
         }
+        if names.isEmpty { removed.freed = before - (try writer.totals().bytes) }
         return removed
     }
 

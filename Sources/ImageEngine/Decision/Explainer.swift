@@ -10,6 +10,21 @@ struct Explainer: Sendable {
         _ resource: Resource, in cache: ImageCache, options given: ImageOptions
     ) throws(ImageError) -> Explanation {
         let options = cache.completed(given, for: engine.downloader)
+        var told = try explainAlone(resource, in: cache, options)
+        guard told.verdict == .fail, let name = options.network.onFailureImage else { return told }
+        let standIn = ImageLoader(engine: engine).standIn(name, for: resource.url, options)
+        let other = try explain(cache.resource(standIn.url), in: cache, options: standIn.options)
+        (told.usesNetwork, told.url) = (other.usesNetwork, other.url)
+        told.reasons.append(
+            other.verdict == .fail
+                ? "The onFailureImage cannot be answered either." : "The onFailureImage is answered instead.")
+        return told
+    }
+
+    /// The explanation without the failure image.
+    private func explainAlone(
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions
+    ) throws(ImageError) -> Explanation {
         if let error = ImageLoader(engine: engine).refusal(of: resource, options) {
             let key = options.processing.recipe.cacheKey(engine.lookup.ownKey(resource, options))
             return Explanation(resource, path: cache.disk.path(for: key)).failing(error, "\(error)")
@@ -55,16 +70,10 @@ struct Explainer: Sendable {
         if decision.action == .fail {
             let why = policy.onlyFromCache ? "onlyFromCache" : "only-if-cached"
             let url = resource.url.isEmpty ? nil : resource.url
-            told.noteStandIn(options)
-            // Only the option speaks of the stand-in too.
-            if !policy.onlyFromCache, let standIn = options.network.onFailureImage, Resource(url: standIn).isOnNetwork {
-                (told.usesNetwork, told.url) = (true, standIn)
-            }
             return told.failing(.notCached(key: key.key, url: url), "Nothing may be downloaded (\(why)).")
         }
         let isLocalSource = options.network.alternativeSources.contains { !Resource(url: $0).isOnNetwork }
         if policy.isOffline, !isLocalSource {
-            told.noteStandIn(options)
             return told.failing(
                 .offline(key: key.key, url: resource.url), "Nothing may be loaded from the network (offline).")
         }
@@ -293,7 +302,9 @@ struct Explainer: Sendable {
             told.reasons.append(
                 "Of \(options.network.alternativeSources.count) other sources the next is tried if that fails.")
         }
-        told.noteStandIn(options)
+        if told.verdict != .fail, options.network.onFailureImage != nil {
+            told.reasons.append("If everything fails, the onFailureImage is used.")
+        }
         let known = found.flatMap { $0.entry.isForeign ? nil : $0.candidate.hit.record }
         let (count, isAsked) = (known?.byteCount ?? 0, options.cacheControl?.noStore == true)
         let plan = StoragePolicy(options, .bytes)

@@ -53,10 +53,6 @@ public struct Explanation: Sendable, Equatable {
         (storedAt, expiresAt) = (cache.disk.clock.wall(record.storedAt), record.expiresAt)
     }
 
-    mutating func noteStandIn(_ options: ImageOptions) {
-        if options.network.onFailureImage != nil { reasons.append("If everything fails, the onFailureImage is used.") }
-    }
-
     func failing(_ error: ImageError, _ reason: String) -> Explanation {
         var failing = self
         (failing.verdict, failing.error) = (.fail, error)

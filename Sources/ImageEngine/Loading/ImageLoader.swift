@@ -75,11 +75,27 @@ struct ImageLoader: Sendable {
     ///
     /// - Throws: The original error when the failure image cannot be loaded either.
     func placeholder(
-        _ standIn: String, for request: ImageRequest, after error: ImageError
+        _ name: String, for request: ImageRequest, after error: ImageError
     ) async throws -> ImageResult {
-        let isURL = standIn.contains("://") || ["data", "file"].contains(URLParts.scheme(of: standIn))
-        let url = isURL ? standIn : FileURL.text(absolutePath(standIn))
-        var options = request.options.scoped(from: request.resource.url, to: url)
+        let standIn = standIn(name, for: request.resource.url, request.options)
+        do {
+            var result = try await RequestPipeline(engine: engine).image(
+                ImageRequest(
+                    request.cache.resource(standIn.url), in: request.cache, options: standIn.options,
+                    needs: request.needs, caller: request.caller))
+            result.isPlaceholder = true
+            return result
+        } catch is ImageError {
+            throw error
+        }
+    }
+
+    /// The URL of the failure image for an image, and the options that count for it.
+    func standIn(_ name: String, for original: String, _ options: ImageOptions) -> (url: String, options: ImageOptions)
+    {
+        let isURL = name.contains("://") || ["data", "file"].contains(URLParts.scheme(of: name))
+        let url = isURL ? name : FileURL.text(absolutePath(name))
+        var options = options.scoped(from: original, to: url)
         options.change { options in
             options.network.onFailureImage = nil
             options.network.alternativeSources = []
@@ -93,15 +109,6 @@ struct ImageLoader: Sendable {
             options.lookup.integrity = nil
             options.processing.recipe = ImageRecipe()
         }
-        do {
-            var result = try await RequestPipeline(engine: engine).image(
-                ImageRequest(
-                    request.cache.resource(url), in: request.cache, options: options, needs: request.needs,
-                    caller: request.caller))
-            result.isPlaceholder = true
-            return result
-        } catch is ImageError {
-            throw error
-        }
+        return (url, options)
     }
 }

@@ -74,13 +74,12 @@ extension Method {
         let access = RequestOrder.Access(cache: cache.name, scope: .wholeCache, kind: .change)
         let manager = invocation.server.manager
         let query = ListQuery(host, prefix, format, minAge, maxAge)
-        return .inTwoParts(access) {
-            let work = { @Sendable in
-                try manager.clear(cache, where: query.isForAll ? nil : query, isRemote: isRemote)
+        return .inTwoParts(access) { call in
+            // Not where long surveys run: all requests on the cache wait for this one.
+            let gone = try await manager.blocking(isLong: isRemote || !query.isForAll) {
+                try manager.clear(
+                    cache, where: query.isForAll ? nil : query, isRemote: isRemote, isCancelled: { !call.isOpen })
             }
-            // What empties a cache is brief, and does not wait behind a long verify.
-            let isLong = isRemote || !query.isForAll
-            let gone = isLong ? try await manager.surveying(work) : try await manager.blocking(work)
             return {
                 guard let remote = gone.remote else { return ClearReply(removal: gone.removal) }
                 return ClearReply(removal: gone.removal, remote: await manager.removeRemotely(remote))

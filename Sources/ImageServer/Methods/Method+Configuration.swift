@@ -1,5 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
+internal import Platform
 internal import RemoteStorage
 
 private let cacheNameParam = Param<CacheName?>("cache", "The name of the cache.", default: nil, "default")
@@ -24,8 +25,8 @@ extension Method {
             // The downloader and the remote tier serve all caches, so their settings change between requests on any.
             let isForAll = downloader != nil || remote != nil
             // At once: the requests behind this one are read before its turn.
-            let takeBack = try options.map { try server.configureOptions($0) }
-            return configuring(invocation, cache, isForAll ? .allCaches : .wholeCache, onFailure: takeBack) {
+            let settle = try options.map { try server.configureOptions($0) }
+            return configuring(invocation, cache, isForAll ? .allCaches : .wholeCache, settle: settle) {
                 [change] _ in
                 change
             } then: {
@@ -60,25 +61,35 @@ extension Method {
 
     /// A change of settings, executed in the order of the requests on the cache or on all caches.
     ///
-    /// - Parameter finish: Changes what all caches have in common, and makes the result.
+    /// - Parameters:
+    ///   - settle: Called once, with `true` when the change failed or was cancelled.
+    ///   - finish: Changes what all caches have in common, and makes the result.
     private static func configuring<Reply: WireResult>(
         _ invocation: Invocation, _ cache: CacheName?, _ scope: KeyOrder.Scope,
-        onFailure: (@Sendable () -> Void)? = nil,
+        settle: (@Sendable (_ takesBack: Bool) -> Void)? = nil,
         _ change: @escaping @Sendable (ImageCache.Configuration) -> CacheChange,
         then finish: @escaping @Sendable (SettingsReply) -> Reply
     ) -> Outcome<Reply> {
         let name = cache?.text ?? CacheRegistry.defaultName
         let server = invocation.server
-        return .ordered(
-            RequestOrder.Access(cache: name, scope: scope, kind: .change),
-            .task { _ in
-                try await server.manager.blocking {
-                    do { return finish(SettingsReply(settings: try server.configure(name, change))) } catch {
-                        onFailure?()
-                        throw error
-                    }
+        let settle = Once(settle ?? { _ in })
+        return .inTwoParts(RequestOrder.Access(cache: name, scope: scope, kind: .change)) { call in
+            call.onCancel { settle.take()?(true) }
+        } _: { _ in
+            // A cancellation comes too late from here on.
+            let settle = settle.take()
+            let reply = try await server.manager.blocking {
+                do {
+                    let settings = try server.configure(name, change)
+                    settle?(false)
+                    return finish(SettingsReply(settings: settings))
+                } catch {
+                    settle?(true)
+                    throw error
                 }
-            })
+            }
+            return { reply }
+        }
     }
 }
 

@@ -83,7 +83,7 @@ extension Method {
                 if open.hasStarted { return nil }
                 return ImageError.timedOut(url: resource.name, option: "deadline", seconds: $0).rpcError(of: resource)
             }
-        } _: {
+        } _: { _ in
             open.noteStart()
             return try await naming(resource) {
                 let rest = try await server.manager.beginProbe(resource, in: cache, options: given, caller: caller)

@@ -100,7 +100,7 @@ extension Method {
             ) { result in end(result.map { RemoveReply(removed: $0) }.mapError { $0 }) }
         }
         guard remote else { return .ordered(access, Deferred { _, end in removal(end) }) }
-        return .inTwoParts(access) {
+        return .inTwoParts(access) { _ in
             let remote = try await manager.beginRemoteRemoval(
                 of: entry.key, in: cache, allVariants: allVariants, allUsers: entry.isAnyones)
             let reply = try await withCheckedThrowingContinuation { continuation in

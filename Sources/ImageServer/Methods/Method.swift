@@ -135,7 +135,7 @@ enum Outcome<Value: Sendable>: Sendable {
     /// so that others need not wait for that. `begin` is called with the request at once, on the reading thread.
     case inTwoParts(
         RequestOrder.Access, begin: @Sendable (Call) -> Void = { _ in },
-        @Sendable () async throws -> @Sendable () async throws -> Value)
+        @Sendable (Call) async throws -> @Sendable () async throws -> Value)
     /// Ordered work that only waits for the disk: all of it runs on a thread for blocking work. If the request may
     /// run now, `atOnce` may return the result.
     case onDisk(RequestOrder.Access, atOnce: @Sendable () throws -> Value?, later: @Sendable () throws -> Value)

@@ -347,8 +347,8 @@ extension ImageOptions: WireValue {
                 options.network.request.method, given: view.member("method"))
         }
         try settleScope(&options.lookup, view)
-        // One of the two names of the first frame replaces a default of the other.
-        if options.processing.recipe.frames == .first, view.member("onlyLoadFirstFrame")?.boolean == false,
+        // All frames are asked for, whatever the default frame is.
+        if options.processing.recipe.frames != .all, view.member("onlyLoadFirstFrame")?.boolean == false,
             view.member("frame")?.isNull ?? true
         {
             options.processing.recipe.frames = .all

@@ -259,14 +259,21 @@ import Testing
             options.lookup.revalidate = .http
             if !isOption { options.network.request.headers = ["Cache-Control": "only-if-cached"] }
         }
-        for isStored in [false, true] {
-            if isStored { _ = try await engine.image(web.url("/standin")) }
-            let told = try explain("/a", options)
-            #expect(told.verdict == .fail && told.usesNetwork == !isOption)
-            #expect(told.reasons.contains("If everything fails, the onFailureImage is used."))
-            let got = try await outcome("/a", options)
+        for (isStored, path) in [(false, "/standin"), (true, "/standin"), (false, "/fresh"), (true, "/fresh")] {
+            func own(_ own: inout ImageOptions) {
+                options(&own)
+                own.network.onFailureImage = web.url(path)
+            }
+            if isStored { _ = try await engine.image(web.url(path)) { $0.lookup.revalidate = .http } }
+            let told = try explain("/a", own)
+            let asks = !isOption && !(isStored && path == "/fresh")
+            #expect(told.verdict == .fail && told.usesNetwork == asks && (told.url == nil) != asks)
+            let word = isStored || !isOption ? "is answered instead" : "cannot be answered either"
+            #expect(told.reasons.last == "The onFailureImage \(word).")
+            let got = try await outcome("/a", own)
             #expect((got.error == nil) == (isStored || !isOption))
-            #expect(got.sent == (isOption ? [] : ["/standin"]))
+            #expect(got.sent == (asks ? [path] : []))
+            _ = try engine.cache.remove(CacheKey(web.url(path)))
         }
     }
 }

@@ -88,6 +88,11 @@ import Testing
         #expect(try server.call(2, "configure", params)["error"] != nil)
         #expect(try outcome(server, "b") == "true png")
         #expect(try server.call(3, "configure")["result"]?["options"] == (try JSON("{}")))
+        // Another change comes before it is refused.
+        try server.request(4, "configure", params)
+        try server.request(5, "configure", #"{"options":{"lease":0}}"#)
+        for _ in 0..<2 { _ = try server.next() }
+        #expect(try server.call(6, "configure")["result"]?["options"] == (try JSON(#"{"lease":0}"#)))
         #expect(server.finish() == 0)
     }
 
@@ -103,10 +108,11 @@ import Testing
         for (defaults, options, count) in [
             (#""onlyLoadFirstFrame":true"#, "{}", 1),
             (#""onlyLoadFirstFrame":true"#, #"{"onlyLoadFirstFrame":false}"#, all),
+            (#""frame":1"#, "{}", 1), (#""frame":1"#, #"{"onlyLoadFirstFrame":false}"#, all),
             (#""scope":"ann""#, #"{"credentialScope":"shared"}"#, all),
             (#""credentialScope":"shared""#, #"{"scope":"ann"}"#, all),
         ] {
-            let clean = #"{"options":{"onlyLoadFirstFrame":null,"scope":null,"credentialScope":null}}"#
+            let clean = #"{"options":{"onlyLoadFirstFrame":null,"scope":null,"credentialScope":null,"frame":null}}"#
             #expect(try server.call(2, "configure", clean)["result"] != nil)
             #expect(try server.call(3, "configure", "{\"options\":{\(defaults)}}")["result"] != nil)
             #expect(try frames(options) == count, "\(defaults) \(options)")

@@ -61,6 +61,33 @@ import Testing
         #expect(other.finish() == 0)
     }
 
+    /// The index has a digest in place of a long key, and none of what was found in the folder when it was lost.
+    @Test func imagesGoWhoseKeysTheIndexDoesNotHave() throws {
+        let first = try ServerProcess(cache: folder)
+        let long = "https://a.example/" + String(repeating: "x", count: 3000)
+        try store(long, "png-rgb.png", first)
+        try store("https://a.example/short", "png-rgb.png", first)
+        #expect(first.finish() == 0)
+        let second = try ServerProcess(cache: folder)
+        #expect(try second.call(1, "isCached", #"{"key":"\#(long)"}"#)["result"]?["cached"]?.boolean == true)
+        let reply = try second.call(2, "clear", #"{"maxAge":1000}"#)["result"]
+        #expect(reply?["count"]?.integer == 2)
+        #expect(reply?["byteCount"]?.integer == (try Fixtures.bytes("png-rgb.png").count), "their bytes are the same")
+        #expect(try second.call(3, "isCached", #"{"key":"\#(long)"}"#)["result"]?["cached"]?.boolean == false)
+        try store("lost", "png-rgb.png", second)
+        #expect(second.finish() == 0)
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder + "/default")
+        where name.hasPrefix("index") || name.hasPrefix("entries") {
+            try FileManager.default.removeItem(atPath: folder + "/default/" + name)
+        }
+        let third = try ServerProcess(cache: folder)
+        _ = try third.call(4, "verify")
+        #expect(try third.call(5, "list")["result"]?["entries"]?.elements?.count == 1)
+        #expect(try third.call(6, "clear", #"{"format":"png"}"#)["result"]?["count"]?.integer == 1)
+        #expect(try third.call(7, "list")["result"]?["entries"]?.elements?.count == 0)
+        #expect(third.finish() == 0)
+    }
+
     @Test func manyImagesAndTheirExpiredOnesGo() throws {
         let server = try ServerProcess(cache: folder)
         for number in 0..<300 {

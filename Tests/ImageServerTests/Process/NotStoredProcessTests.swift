@@ -146,7 +146,8 @@ struct NotStoredProcessTests {
         try blockFolder()
         let server = try server()
         for (id, form) in zip(1..., ["data", "both", "dataUrl"]) {
-            let result = try server.call(id, "retrieve", params(web, as: form))["result"]
+            let alone = params(web, as: form, options: #""memory":false"#)
+            let result = try server.call(id, "retrieve", alone)["result"]
             #expect(result?["stored"]?.string == "diskFailed" && result?["path"] == .null, "\(form)")
         }
         let kept = try server.call(4, "retrieve", params(web, options: #""cacheMemoryOnly":true"#))["result"]
