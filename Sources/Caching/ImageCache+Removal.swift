@@ -113,8 +113,8 @@ extension ImageCache {
             }
     }
 
-    /// Removes the images that a query names from both tiers, expired ones too, whatever its page; in parts, so that others come in
-    /// between. An image in both tiers is one image.
+    /// Removes the images that a query names from both tiers, expired ones too, whatever its page; in parts, so that other
+    /// processes can write in between. An image in both tiers is one image.
     ///
     /// - Parameter isCancelled: Asked between two parts.
     package func clear(where query: ListQuery, isCancelled: () -> Bool) throws(ImageError) -> DiskStorage.Removal {
