@@ -388,7 +388,7 @@ Returns the call; its result is a plist, PauseResult in the protocol.
   (halcyon--call "resume" nil args))
 
 (defun halcyon-clear (&rest args)
-  "Empty a cache, memory and disk, or removes the images that match.
+  "Remove all images of a cache, or those that match.
 
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.

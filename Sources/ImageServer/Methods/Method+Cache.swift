@@ -66,7 +66,7 @@ extension Method {
     }
 
     private static let clear = Method(
-        "clear", "Empties a cache, memory and disk, or removes the images that match.", cacheParam, remoteParam,
+        "clear", "Removes all images of a cache, or those that match.", cacheParam, remoteParam,
         hostParam,
         prefixParam, formatParam, minAgeParam, maxAgeParam
     ) { invocation, cacheName, isRemote, host, prefix, format, minAge, maxAge -> Outcome<ClearReply> in

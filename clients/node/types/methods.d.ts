@@ -98,7 +98,7 @@ export abstract class Methods {
   /** Starts downloads again after pause. */
   resume(options?: CallOptions): Promise<PauseState>;
 
-  /** Empties a cache, memory and disk, or removes the images that match. */
+  /** Removes all images of a cache, or those that match. */
   clear(request?: ClearParams, options?: CallOptions): Promise<Cleared>;
 
   /** Empties the memory tier of a cache. */

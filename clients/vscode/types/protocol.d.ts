@@ -912,7 +912,7 @@ export interface PauseParams {
   what?: "all"|"prefetch";
 }
 
-/** Empties a cache, memory and disk, or removes the images that match. */
+/** Removes all images of a cache, or those that match. */
 export interface ClearParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
@@ -1240,7 +1240,7 @@ export interface Methods {
   "pause": { params: PauseParams | undefined; result: PauseResult };
   /** Starts downloads again after pause. */
   "resume": { params: undefined; result: PauseResult };
-  /** Empties a cache, memory and disk, or removes the images that match. */
+  /** Removes all images of a cache, or those that match. */
   "clear": { params: ClearParams | undefined; result: ClearResult };
   /** Empties the memory tier of a cache. */
   "clearMemory": { params: ClearMemoryParams | undefined; result: ClearResult };

@@ -80,7 +80,7 @@ return {
     },
     ["clear"] = {
       params = { "cache", "remote", "host", "prefix", "format", "minAge", "maxAge" },
-      summary = "Empties a cache, memory and disk, or removes the images that match.",
+      summary = "Removes all images of a cache, or those that match.",
     },
     ["clearMemory"] = {
       params = { "cache" },

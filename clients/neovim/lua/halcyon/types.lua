@@ -491,7 +491,7 @@
 ---@class halcyon.PauseParams
 ---@field what? "all"|"prefetch" All, or only those of prefetch that nobody else waits for. Default: "all".
 
---- Empties a cache, memory and disk, or removes the images that match.
+--- Removes all images of a cache, or those that match.
 ---@class halcyon.ClearParams
 ---@field cache? string The name of the cache. Default: "default".
 ---@field remote? boolean Remove them from the remote tier too, for all machines. Default: false.
@@ -695,7 +695,7 @@
 ---@field cancelAll fun(params?: halcyon.CancelAllParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.CancelResult)): halcyon.Handle Cancels every running retrieve, download and prefetch, or those that match all the conditions given.
 ---@field pause fun(params?: halcyon.PauseParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.PauseResult)): halcyon.Handle Starts no more downloads until resume; running ones continue, and waiting ones keep their place.
 ---@field resume fun(params: nil, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.PauseResult)): halcyon.Handle Starts downloads again after pause.
----@field clear fun(params?: halcyon.ClearParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ClearResult)): halcyon.Handle Empties a cache, memory and disk, or removes the images that match.
+---@field clear fun(params?: halcyon.ClearParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ClearResult)): halcyon.Handle Removes all images of a cache, or those that match.
 ---@field clearMemory fun(params?: halcyon.ClearMemoryParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ClearResult)): halcyon.Handle Empties the memory tier of a cache.
 ---@field clearDisk fun(params?: halcyon.ClearDiskParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ClearResult)): halcyon.Handle Empties the disk tier of a cache; memory keeps its images, within its limit.
 ---@field forgetFailures fun(params?: halcyon.ForgetFailuresParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ForgetResult)): halcyon.Handle Forgets remembered failures, so that their URLs are tried again.

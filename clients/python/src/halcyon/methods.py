@@ -481,7 +481,7 @@ class Methods:
         max_age: Optional[float] = None,
         timeout: Optional[float] = None,
     ) -> ClearResult:
-        """Empties a cache, memory and disk, or removes the images that match.
+        """Removes all images of a cache, or those that match.
 
         Args:
             cache: The name of the cache.
