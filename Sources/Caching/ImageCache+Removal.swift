@@ -97,14 +97,9 @@ extension ImageCache {
 
     /// The images that a query names, in both tiers, expired ones too, whatever its page.
     package func keys(where query: ListQuery) throws(ImageError) -> [CacheKey] {
-        var query = query
-        (query.limit, query.cursor, query.includesExpired) = (1000, 0, true)
         var keys: [CacheKey] = []
-        while true {
-            let page = try list(query)
-            keys += page.entries.compactMap(\.cacheKey)
-            guard let next = page.next else { break }
-            query.cursor = next
+        try forEachPage(of: query, size: 1000) { (entries) throws(ImageError) in
+            keys += entries.compactMap(\.cacheKey)
         }
         let onDisk = Set(keys)
         return keys
@@ -125,14 +120,11 @@ extension ImageCache {
             guard memory.remove(key) != nil else { continue }
             sum.add(DiskStorage.Removal(count: 1, bytes: entry.bytes?.count ?? 0))
         }
-        var query = query
-        (query.limit, query.cursor, query.includesExpired) = (256, 0, true)
         // The index does not have the whole of every key.
         var rest: Set<Digest> = []
-        while !isCancelled() {
-            let page = try list(query)
-            let names = page.entries.compactMap { entry in entry.hash.flatMap { Digest(fileName: $0) } }
-            for (entry, name) in zip(page.entries, names) {
+        try forEachPage(of: query, size: 256, isCancelled: isCancelled) { (entries) throws(ImageError) in
+            let names = entries.compactMap { entry in entry.hash.flatMap { Digest(fileName: $0) } }
+            for (entry, name) in zip(entries, names) {
                 guard let key = entry.cacheKey, disk.name(of: key) == name else {
                     rest.insert(name)
                     continue
@@ -141,14 +133,27 @@ extension ImageCache {
                 memory.remove(key)
             }
             sum.add(try BlockingWait.wait { queue, then in disk.remove(.names(names), in: queue, then: then) }.get())
-            guard let next = page.next else { break }
-            query.cursor = next
         }
         for key in rest.isEmpty ? [] : memory.keys where rest.contains(disk.name(of: key)) {
             onRemove(key)
             memory.remove(key)
         }
         return sum
+    }
+
+    /// Calls `body` with every page of the entries on disk that a query names, expired ones too.
+    private func forEachPage(
+        of query: ListQuery, size: Int, isCancelled: () -> Bool = { false },
+        _ body: ([EntryDetails]) throws(ImageError) -> Void
+    ) throws(ImageError) {
+        var query = query
+        (query.limit, query.cursor, query.includesExpired) = (size, 0, true)
+        while !isCancelled() {
+            let page = try list(query)
+            try body(page.entries)
+            guard let next = page.next else { return }
+            query.cursor = next
+        }
     }
 
     /// Empties the memory tier and forgets failures; returns entries and bytes.

@@ -66,9 +66,8 @@ extension Method {
     }
 
     private static let clear = Method(
-        "clear", "Removes all images of a cache, or those that match.", cacheParam, remoteParam,
-        hostParam,
-        prefixParam, formatParam, minAgeParam, maxAgeParam
+        "clear", "Removes all images of a cache, or those that match.", cacheParam, remoteParam, hostParam, prefixParam,
+        formatParam, minAgeParam, maxAgeParam
     ) { invocation, cacheName, isRemote, host, prefix, format, minAge, maxAge -> Outcome<ClearReply> in
         let cache = try invocation.server.cache(cacheName)
         let access = RequestOrder.Access(cache: cache.name, scope: .wholeCache, kind: .change)

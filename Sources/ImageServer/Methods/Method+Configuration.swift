@@ -16,8 +16,7 @@ extension Method {
             Param<DiskChange?>("disk", "The settings of the disk tier.", default: nil),
             Param<DownloaderSettings?>("downloader", "The settings of the downloader of all caches.", default: nil),
             Param<RemoteSettings?>("remote", "The settings of the remote tier of all caches.", default: nil),
-            Param<DefaultOptions?>(
-                "options", "The options of requests that leave them out.", default: nil)
+            Param<DefaultOptions?>("options", "The options of requests that leave them out.", default: nil)
         ) { invocation, cache, memory, disk, downloader, remote, options -> Outcome<ConfigureReply> in
             var change = memory?.change ?? CacheChange()
             if let disk { change.add(disk.change) }
@@ -26,8 +25,7 @@ extension Method {
             let isForAll = downloader != nil || remote != nil
             // At once: the requests behind this one are read before its turn.
             let settle = try options.map { try server.configureOptions($0) }
-            return configuring(invocation, cache, isForAll ? .allCaches : .wholeCache, settle: settle) {
-                [change] _ in
+            return configuring(invocation, cache, isForAll ? .allCaches : .wholeCache, settle: settle) { [change] _ in
                 change
             } then: {
                 ConfigureReply(
