@@ -149,6 +149,9 @@ package final class RemoteTier: Sendable {
         }
     }
 
+    /// The number of operations that wait for a place.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
     // MARK: Reading
 
     /// The object; `nil` when there is none, or none that can be had in time.

@@ -42,6 +42,8 @@ import Testing
     @Test func whoWaitsForAPlaceAsLongAsAnOperationMayTakeGoesWithout() async throws {
         let asking = (0..<40).map { number in Task { [tier] in await tier.object("\(number)") } }
         try await eventually("as many operations as there are places") { [storage] in storage.getCount.value == 32 }
+        // One that begins to wait later is not late.
+        try await eventually("the others wait") { [tier] in tier.waitingCount == 8 }
         clock.advance(seconds: 61)
         storage.gets.open()
         for one in asking { #expect(await one.value == nil) }
