@@ -62,17 +62,17 @@ struct ServeOptions: ParsableArguments, CustomReflectable {
         }
     }
 
-    var customMirror: Mirror {
+    var customMirror: Mirror { Mirror(self, children: Self.definitions.map { ($0, $1 as Any) }) }
+
+    /// The options by the names of their values. Made once, because ArgumentParser asks for them dozens of times.
+    private static let definitions: [(String, any Sendable)] = {
         let help: ArgumentHelp = """
             The configuration file. Default: $XDG_CONFIG_HOME/halcyon/config.json, else \
             ~/.config/halcyon/config.json, if it exists.
             """
         let file = Option<String?>(help: help, completion: .file())
-        return Mirror(
-            self,
-            children: [(Self.config.stringValue, file as Any)]
-                + ServerSetting.accepted.map { ($0.name, $0.definition) })
-    }
+        return [(config.stringValue, file)] + ServerSetting.accepted.map { ($0.name, $0.definition) }
+    }()
 
     /// The settings of a server.
     func settings() throws -> ServerSettings { try ServerSettings(given: given, file: file) }
@@ -99,7 +99,7 @@ struct ServeOptions: ParsableArguments, CustomReflectable {
 
 extension ServerSetting {
     /// The flag or option of ArgumentParser for this setting.
-    fileprivate var definition: Any {
+    fileprivate var definition: any Sendable {
         guard form != .boolean else { return Flag<Bool>(wrappedValue: false, name: .customLong(flag), help: "\(help)") }
         let help = ArgumentHelp(
             "\(help) Default: \(defaultText).", valueName: form.placeholder, visibility: isFormer ? .hidden : .default)

@@ -152,17 +152,23 @@ private final class ProcessExit: Sendable {
     /// unfinished files stay hidden.
     func end(code: Int32) {
         begin()
-        // Flushing the last uses may wait for the lock of another process, so a thread limits it to 150 ms.
-        _ = startOptionalThread {
-            usleep(150_000)
-            _exit(code)
-        }
-        // First, because the rest may take all of the time.
+        // Keeping what has come of the bodies takes milliseconds, and longer only on a machine with much to do.
+        end(code, within: 1_000_000)
         manager.downloader.interrupt()
+        // Flushing the last uses may wait for the lock of another process.
+        end(code, within: 150_000)
         metrics?.write()
         counters.end()
         manager.flush()
         _exit(code)
+    }
+
+    /// Ends the process after so many microseconds, whatever it then does.
+    private func end(_ code: Int32, within microseconds: UInt32) {
+        _ = startOptionalThread {
+            usleep(microseconds)
+            _exit(code)
+        }
     }
 
     /// Waits for the end of the process when it has begun.

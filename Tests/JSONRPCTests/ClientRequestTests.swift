@@ -286,11 +286,16 @@ import Testing
         #expect(peer.connection.requestsToClient == 0)
     }
 
+    /// The number of bytes of the large answer that wait once the pipe takes no more.
+    private func unsentBesideFullPipe(_ peer: Peer) async throws -> Int {
+        try await eventually("the full pipe") { (1001...450_000).contains(peer.connection.writer.unsentBytes) }
+        return peer.connection.writer.unsentBytes
+    }
+
     @Test func aClientThatDoesNotReadIsAskedNothingUntilItDoes() async throws {
         let peer = try start { $0.outputBytes = 1000 }
         peer.send(request("1", "big", "[500000]"))
-        try await eventually("the answer waiting") { peer.connection.writer.unsentBytes > 1000 }
-        let unsent = peer.connection.writer.unsentBytes
+        let unsent = try await unsentBesideFullPipe(peer)
         let tasks = (0..<10).map { _ in ask(peer) }
         try await eventually("the timers") { self.timer.count == 10 }
         #expect(peer.connection.writer.unsentBytes == unsent)
@@ -306,8 +311,7 @@ import Testing
     @Test func aClientThatNeverReadsIsGivenUp() async throws {
         let peer = try start { $0.outputBytes = 1000 }
         peer.send(request("1", "big", "[500000]"))
-        try await eventually("the answer waiting") { peer.connection.writer.unsentBytes > 1000 }
-        let unsent = peer.connection.writer.unsentBytes
+        let unsent = try await unsentBesideFullPipe(peer)
         let task = ask(peer)
         try await eventually("the timer") { self.timer.count == 1 }
         timer.elapse()

@@ -377,6 +377,7 @@ struct CommandTests {
     @Test func valuesAreCompletedToo() throws {
         defer { web.stop() }
         _ = try run("$HALCYON get --key first $WEB/png-rgb.png && $HALCYON get --key other $WEB/png-rgb.png")
+        _ = try run("$HALCYON completions bash > completions")
         /// - Parameter line: The line, where bash makes several words of one.
         func completions(_ words: [String], _ line: String? = nil) throws -> [String] {
             let list = words.map { "'\($0)'" }.joined(separator: " ")
@@ -387,7 +388,7 @@ struct CommandTests {
                 """
             overwrite(scratch.path + "/script", ascii(script))
             let folder = URL(fileURLWithPath: ServerProcess.binary).deletingLastPathComponent().path
-            let got = try run("$HALCYON completions bash > completions; PATH=\(folder):$PATH bash script")
+            let got = try run("PATH=\(folder):$PATH bash script")
             return text(got).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         }
         #expect(
