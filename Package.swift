@@ -103,7 +103,9 @@ let package = Package(
             plugins: ["CommitPlugin"]),
         .plugin(name: "CommitPlugin", capability: .buildTool(), path: "Sources/CommitPlugin"),
         .target(
-            name: "ImageCodec", dependencies: ["CVips", "ImageFormats", "ImageRecipes"], swiftSettings: settings),
+            name: "ImageCodec", dependencies: ["CVips", "ImageFormats", "ImageRecipes"],
+            // Loops over pixels take 20 times as long without, and the tests have large pictures.
+            swiftSettings: settings + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
         .executableTarget(
             name: "halcyon-codec", dependencies: ["ImageCodec", "ImageRecipes"], swiftSettings: settings),
         .target(name: "CTestSupport", dependencies: ["CJansson"], path: "Tests/CTestSupport"),

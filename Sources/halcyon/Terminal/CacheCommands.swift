@@ -9,8 +9,9 @@ struct SizeCommand: ParsableCommand {
         commandName: "size", abstract: "Show how many images a cache holds, and how much room they take.")
 
     @OptionGroup var session: SessionOptions
+    @OptionGroup(visibility: .hidden) var server: ServeOptions
 
-    func run() throws { try SingleRequest(session).run("calculateSize", about: "size") }
+    func run() throws { try SingleRequest(session, server).run("calculateSize", about: "size") }
 }
 
 /// Removes expired images, those that match, or all.
@@ -28,6 +29,7 @@ struct CleanCommand: ParsableCommand {
     var everywhere = false
 
     @OptionGroup var session: SessionOptions
+    @OptionGroup(visibility: .hidden) var server: ServeOptions
 
     func validate() throws {
         if all, !filter.isEmpty { throw ValidationError("--all means every image: leave out what chooses some.") }
@@ -39,12 +41,12 @@ struct CleanCommand: ParsableCommand {
 
     func run() throws {
         if all || !filter.isEmpty { return try clear() }
-        try SingleRequest(session).run("cleanExpired", about: "clean", show: Self.words)
+        try SingleRequest(session, server).run("cleanExpired", about: "clean", show: Self.words)
     }
 
     private func clear() throws {
         var problem: String?
-        try SingleRequest(session).run("clear", about: "clean") { params in
+        try SingleRequest(session, server).run("clear", about: "clean") { params in
             filter.write(to: &params)
             if everywhere { params.field("remote", true) }
         } show: { result in
@@ -73,10 +75,11 @@ struct VerifyCommand: ParsableCommand {
     var dryRun = false
 
     @OptionGroup var session: SessionOptions
+    @OptionGroup(visibility: .hidden) var server: ServeOptions
 
     func run() throws {
         var isClean = false
-        try SingleRequest(session).run("verify", about: "verify") { params in
+        try SingleRequest(session, server).run("verify", about: "verify") { params in
             if dryRun { params.field("repair", false) }
         } show: { result in
             isClean = result.member("clean")?.boolean == true
@@ -94,8 +97,9 @@ extension JSONView {
 /// A request whose result is printed.
 struct SingleRequest {
     private let options: SessionOptions
+    private let server: ServeOptions
 
-    init(_ options: SessionOptions) { self.options = options }
+    init(_ options: SessionOptions, _ server: ServeOptions) { (self.options, self.server) = (options, server) }
 
     /// The members of a result, one per line, each under its name alone.
     static func fields(of result: borrowing JSONView) -> String {
@@ -109,7 +113,7 @@ struct SingleRequest {
         _ method: String, about thing: String, _ write: (inout JSONWriter) -> Void = { _ in },
         show: (borrowing JSONView) -> String = Self.fields
     ) throws {
-        let session = try options.session()
+        let session = try options.session(server)
         let reply = session.dialogue.ask(
             Dialogue.Request(method) { params in
                 if let cache = options.cache { params.field("cache", cache) }

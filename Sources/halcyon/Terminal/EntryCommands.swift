@@ -18,6 +18,7 @@ struct ListCommand: ParsableCommand {
     var sort: SortOrder?
 
     @OptionGroup var session: SessionOptions
+    @OptionGroup(visibility: .hidden) var server: ServeOptions
 
     /// What the entries are sorted by.
     enum SortOrder: String, ExpressibleByArgument, CaseIterable {
@@ -34,7 +35,7 @@ struct ListCommand: ParsableCommand {
     }
 
     func run() throws {
-        let session = try session.session()
+        let session = try session.session(server)
         var cursor: String?
         var lines: [Line] = []
         repeat {
@@ -118,9 +119,10 @@ struct InfoCommand: ParsableCommand {
     var key: String
 
     @OptionGroup var session: SessionOptions
+    @OptionGroup(visibility: .hidden) var server: ServeOptions
 
     func run() throws {
-        try SingleRequest(session).run("inspect", about: key) { params in params.field("key", key) }
+        try SingleRequest(session, server).run("inspect", about: key) { params in params.field("key", key) }
     }
 }
 
@@ -141,10 +143,11 @@ struct RemoveCommand: ParsableCommand {
     var everywhere = false
 
     @OptionGroup var session: SessionOptions
+    @OptionGroup(visibility: .hidden) var server: ServeOptions
 
     func run() throws {
         let keys = try LineList(expanding: self.keys, isExact: true).items
-        let session = try session.session()
+        let session = try session.session(server)
         let requests = keys.map { key in
             Dialogue.Request("remove") { params in
                 params.field("key", key)

@@ -34,6 +34,7 @@ struct GetCommand: ParsableCommand {
     @OptionGroup var change: ImageChange
     @OptionGroup var image: ImageArguments
     @OptionGroup var session: SessionOptions
+    @OptionGroup(visibility: .hidden) var server: ServeOptions
 
     func validate() throws {
         let isSingle = urls.count == 1 && urls != ["-"]
@@ -54,7 +55,7 @@ struct GetCommand: ParsableCommand {
         let list = try LineList(expanding: self.urls)
         let urls = list.items
         let place = try output.map { try OutputPlace($0, count: urls.count, replaces: force) }
-        let session = try session.session(loads: true)
+        let session = try session.session(server, loads: true)
         var report = GetReport(list, place: place, json: self.session.json)
         // Lines of the log would fall among the bars.
         var painter = quiet || self.session.verbose ? nil : Painter(on: 2)

@@ -22,10 +22,11 @@ struct PrefetchCommand: ParsableCommand {
 
     @OptionGroup var image: ImageArguments
     @OptionGroup var session: SessionOptions
+    @OptionGroup(visibility: .hidden) var server: ServeOptions
 
     func run() throws {
         let urls = try LineList(linesOf: file).items
-        let session = try session.session()
+        let session = try session.session(server)
         let request = Dialogue.Request("prefetch", wantsProgress: true) { params in
             params.key("urls")
             params.array { list in

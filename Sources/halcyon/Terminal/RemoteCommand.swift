@@ -17,10 +17,11 @@ struct RemoteCheckCommand: ParsableCommand {
         discussion: "Writes, reads and removes one small object. Ends with 1 when something is wrong.")
 
     @OptionGroup var session: SessionOptions
+    @OptionGroup(visibility: .hidden) var server: ServeOptions
 
     func run() throws {
         var isWell = false
-        try SingleRequest(session).run(
+        try SingleRequest(session, server).run(
             "checkRemote", about: "remote check",
             show: { result in
                 isWell = result.member("ok")?.boolean == true

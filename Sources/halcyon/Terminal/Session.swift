@@ -68,10 +68,9 @@ struct SessionOptions: ParsableArguments {
     )
     var verbose = false
 
-    @OptionGroup(visibility: .hidden) var server: ServeOptions
-
-    /// A server with these settings; see ``Session/init(_:loads:)``.
-    func session(loads: Bool = false) throws -> Session {
+    /// A server with the settings of a command; see ``Session/init(_:loads:)``. They are a group of the command itself,
+    /// because ArgumentParser makes the options of a group within a group five times as often.
+    func session(_ server: ServeOptions, loads: Bool = false) throws -> Session {
         try Session(server.commandSettings(isVerbose: verbose), loads: loads)
     }
 }
