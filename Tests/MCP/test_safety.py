@@ -38,6 +38,34 @@ class SafetyTests(MCPCase):
         self.assertIn("outside", agent.call("contact_sheet", images=["link.png"]).text)
         self.assertIn("outside", agent.refusal("compare_images", first="fine.png", second=str(secret)))
 
+    def test_paths_are_judged_as_the_system_reads_them(self) -> None:
+        # A mark that combines with the slash before it, and a folder whose name looks like the root's.
+        os.symlink(self.outside, self.root / "link")
+        agent = self.agent()
+        for mark in ["\u0301", "\u200d", "\ufe0f"]:
+            with self.subTest(mark=ascii(mark)):
+                (self.outside / f"{mark}there.png").write_bytes(encoded(screenshot()))
+                before = (self.outside / f"{mark}there.png").read_bytes()
+                for name in ["x.jpg", "there.png"]:
+                    path = f"link/{mark}{name}"
+                    refusal = agent.refusal("save_image", image="fine.png", path=path, overwrite=True, max_side=16)
+                    self.assertIn("outside of the allowed folders", refusal)
+                self.assertIn("outside", agent.refusal("view_image", image=f"link/{mark}there.png"))
+                self.assertIn("hidden", agent.refusal("save_image", image="fine.png", path=f".{mark}x.jpg"))
+                self.assertEqual((self.outside / f"{mark}there.png").read_bytes(), before)
+                self.assertTrue(agent.call("save_image", image="fine.png", path=f"{mark}x.jpg").values)
+                self.assertTrue((self.root / f"{mark}x.jpg").exists())
+        self.assertEqual(len(list(self.outside.iterdir())), 4)
+        (root, sibling) = (self.outside / "caf\u00e9", self.outside / "cafe\u0301")
+        for folder in [root, sibling]:
+            folder.mkdir()
+            (folder / "a.png").write_bytes(encoded(screenshot()))
+        agent = self.agent("--root", str(root))
+        self.assertEqual(agent.call("image_info", image=str(root / "a.png")).values["format"], "png")
+        for path in [str(sibling / "a.png"), "../cafe\u0301/a.png", f"file://{sibling}/a.png"]:
+            self.assertIn("outside of the allowed folders", agent.refusal("view_image", image=path))
+        self.assertIn("outside", agent.refusal("save_image", image=str(root / "a.png"), path=str(sibling / "b.png")))
+
     def test_a_refusal_does_not_say_what_exists(self) -> None:
         agent = self.agent()
         there = agent.refusal("image_info", image=str(self.outside / "secret.png"))

@@ -270,6 +270,15 @@ class ToolTests(MCPCase):
         error = agent.fail("tools/call", name="contact_sheet", arguments={"images": 65 * ["a.png"]})
         self.assertEqual(error["code"], -32602)
 
+    def test_a_sheet_of_a_folder_with_a_long_path_names_pictures_that_other_tools_take(self) -> None:
+        folder = self.root / ("deep" * 40) / ("er" * 60)
+        folder.mkdir(parents=True)
+        for number in range(3):
+            (folder / f"{number}.png").write_bytes(encoded(Image.new("RGB", (8 + number, 8), "red")))
+        agent = self.agent()
+        images = self.checked(agent, "contact_sheet", folder=str(folder)).values["images"]
+        self.assertEqual([agent.call("image_info", image=one["image"]).values["width"] for one in images], [8, 9, 10])
+
     def test_a_sheet_of_many_pictures_fits_into_a_small_result(self) -> None:
         names = [self.put(f"{number:02}.jpg", noise(120, 90)) for number in range(64)]
         agent = self.agent("--max-result-bytes", "60000")

@@ -64,7 +64,7 @@ enum ImageSource: Sendable {
         guard let text = String(validating: decoded, as: UTF8.self) else {
             throw .invalidURL(url, reason: "Its path is not UTF-8 text, as names of files have to be here.")
         }
-        return text.hasPrefix("/") ? text : workingDirectory() + "/" + text
+        return absolutePath(text)
     }
 
     /// The bytes of a data URL (RFC 2397).
@@ -83,7 +83,7 @@ enum ImageSource: Sendable {
 
 /// The absolute form of `path`, which may be relative to the working directory.
 package func absolutePath(_ path: String) -> String {
-    path.hasPrefix("/") ? path : workingDirectory() + "/" + path
+    path.utf8.first == UInt8(ascii: "/") ? path : workingDirectory() + "/" + path
 }
 
 func workingDirectory() -> String {

@@ -53,16 +53,16 @@ struct WorkspaceRoots: Sendable {
     func target(_ path: String) throws(ToolFailure) -> (folder: String, name: String) {
         if path.isEmpty { throw ToolFailure("The path is empty: give the name of the file to write, such as out.png.") }
         let absolute = try absolute(path)
-        let name = absolute.split(separator: "/").last.map(String.init) ?? ""
-        let end = absolute.lastIndex(of: "/") ?? absolute.startIndex
-        guard !name.isEmpty, !path.hasSuffix("/") else { throw ToolFailure("\(path.excerpt) names no file.") }
+        let name = Self.parts(absolute[...]).last.map(String.init) ?? ""
+        let end = absolute.utf8.lastIndex(of: Self.slash) ?? absolute.startIndex
+        guard !name.isEmpty, path.utf8.last != Self.slash else { throw ToolFailure("\(path.excerpt) names no file.") }
         let parent = end == absolute.startIndex ? "/" : String(absolute[..<end])
         let folder = try existing(parent, path, "The folder of \(path.excerpt) does not exist.")
         guard Self.kind(folder) == S_IFDIR else { throw ToolFailure("The folder of \(path.excerpt) is not a folder.") }
         // In hidden folders and files, programs keep what they do: hooks, settings, keys.
         let root = roots.first { Self.contains($0.real, folder) }?.real ?? ""
-        let parts = folder.dropFirst(root.count).split(separator: "/")
-        guard !name.hasPrefix("."), !parts.contains(where: { $0.hasPrefix(".") }) else {
+        let rest = Substring(folder.utf8.dropFirst(root.utf8.count))
+        guard !(Self.parts(rest) + [name[...]]).contains(where: { $0.utf8.first == UInt8(ascii: ".") }) else {
             throw ToolFailure("\(path.excerpt) is hidden: choose a path without names that begin with a dot.")
         }
         return (folder, name)
@@ -85,7 +85,7 @@ struct WorkspaceRoots: Sendable {
         // Whether there is something where a link leads outside is not told.
         if (try? Files.kind(absolute)) != nil { throw outside(given) }
         var parent = absolute[...]
-        while let end = parent.lastIndex(of: "/"), end > parent.startIndex {
+        while let end = parent.utf8.lastIndex(of: Self.slash), end > parent.startIndex {
             parent = parent[..<end]
             guard let real = Self.real(String(parent)) else { continue }
             try check(real, given)
@@ -119,19 +119,27 @@ struct WorkspaceRoots: Sendable {
             "\(path.excerpt) is outside of the allowed folders: \(roots.map(\.named).joined(separator: ", ")).")
     }
 
-    // MARK: Paths as text
+    // MARK: Paths as text, byte by byte as the system reads them: a combining mark behind a slash makes another character of
+    // both, and texts are equal that name two files.
+
+    private static let slash = UInt8(ascii: "/")
+
+    private static func parts(_ path: Substring) -> [Substring] {
+        path.utf8.split(separator: slash).map { Substring($0) }
+    }
 
     private static func contains(_ folder: String, _ path: String) -> Bool {
-        folder == "/" || path == folder || path.hasPrefix(folder + "/")
+        let inside = folder.utf8.last == slash ? folder : folder + "/"
+        return path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: inside.utf8)
     }
 
     /// An absolute path without empty parts, `.` and `..`.
     private static func normalized(_ path: String, below folder: String) -> String {
-        var parts: [Substring] = []
-        for part in (path.hasPrefix("/") ? path : folder + "/" + path).split(separator: "/") where part != "." {
-            if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+        var kept: [Substring] = []
+        for part in parts((path.utf8.first == slash ? path : folder + "/" + path)[...]) where part != "." {
+            if part == ".." { _ = kept.popLast() } else { kept.append(part) }
         }
-        return "/" + parts.joined(separator: "/")
+        return "/" + kept.joined(separator: "/")
     }
 
     private static var workingFolder: String { real(".") ?? "/" }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import ImageEngine
 internal import JSONRPC
 internal import Platform
@@ -63,7 +64,9 @@ struct PictureSheet: Sendable {
         var isCached = false
 
         func literal(number: Int) -> JSONLiteral {
-            let name = JSONLiteral.string(name.excerpt)
+            // A path is told whole, because its end tells it from the others, and other tools take it.
+            let isPath = Gallery.scheme(of: name).isEmpty && name.utf8.count < PATH_MAX
+            let name = JSONLiteral.string(isPath ? name : name.excerpt)
             if let failure { return ["number": .integer(number), "image": name, "error": .string(failure)] }
             return [
                 "number": .integer(number), "image": name, "width": .integer(size.width),
