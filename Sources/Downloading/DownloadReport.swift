@@ -44,6 +44,14 @@ public struct DownloadReport: Sendable, Equatable {
     /// `true` when the server confirmed the stored body and sent none.
     public var fromRevalidation: Bool { status == 304 && error == nil && !isCancelled }
 
+    /// A report that the results of all callers of one download share.
+    public final class Shared: Sendable {
+        /// The report.
+        public let report: DownloadReport
+
+        init(_ report: DownloadReport) { self.report = report }
+    }
+
     /// The stable name of the error, as on the wire. `nil`: there was none.
     public var errorName: String? { isCancelled ? "requestCancelled" : error?.name }
 }

@@ -47,6 +47,8 @@ package struct Download: Sendable {
     package var login: String?
     /// What the configuration added when ``login`` has credentials from there.
     package var configuration: ConfiguredCredentials?
+    /// Result and timing. `nil`: no transfer brought it.
+    package var report: DownloadReport.Shared?
 
     package init(response: DownloadResponse, body: DownloadedBody) { (self.response, self.body) = (response, body) }
 }

@@ -22,7 +22,7 @@ import Testing
             + "diskCacheAccessExtendingExpiration headers hedgeAfter memoryCacheAccessExtendingExpiration "
             + "method offline onlyFromCache redirect scaleFactor scope",
         "entry cache made":
-            "acceptContentTypes alsoPrefetchToMemory deadline downloadPriority maxRedirects merge "
+            "acceptContentTypes alsoPrefetchToMemory deadline downloadPriority downloadReport maxRedirects merge "
             + "minBytesPerSecond negativeCache onLastCancel retry slot staleIfError thumbHash timeout "
             + "validStatusCodes waitForConnectivity",
         "":

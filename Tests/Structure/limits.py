@@ -5,7 +5,7 @@ from typing import Dict
 #: The targets that make the engine.
 ENGINE = ("Platform", "HTTPSemantics", "ImageErrors", "ImageFormats", "Downloading", "Caching", "ImageEngine")
 #: The most lines that these have together, comments included.
-ENGINE_LINES = 31240
+ENGINE_LINES = 31262
 #: The most files that one type, with its extensions, is spread over.
 SPREAD = 6
 #: The types that are spread over more, with the most files that each may have until it is mended.

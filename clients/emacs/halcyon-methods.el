@@ -137,6 +137,7 @@
     (:alsoPrefetchToMemory . "Prefetch into memory too; for prefetch only.")
     (:onLastCancel . "What happens to the download when the last request that waits for it is cancelled.")
     (:slot . "The place that the image is for, such as a view: a newer request for the same place cancels this one.")
+    (:downloadReport . "Also answer with the result and the timing of the download, if there was one.")
     (:merge . "Share the download with other requests for the same image.")
     (:headers . "Request headers.")
     (:method . "The HTTP method; POST when there is a body.")
@@ -167,6 +168,7 @@
     :backgroundDecode
     :cacheMemoryOnly
     :cacheOriginalImage
+    :downloadReport
     :forceRefresh
     :fromDisk
     :fromMemory

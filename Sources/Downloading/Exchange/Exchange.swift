@@ -79,7 +79,7 @@ struct Exchange: Sendable {
                 switch step {
                 case .done(let download):
                     reportEnd()
-                    return download
+                    return completed(download)
                 case .next(let outgoing):
                     let prepared = try prepared(outgoing)
                     if outgoing.url.origin != slotOrigin { try await run.moveSlot(to: outgoing.url.origin) }
@@ -164,7 +164,7 @@ struct Exchange: Sendable {
     private mutating func step(_ outcome: HTTPOutcome, of prepared: PreparedRequest) async throws -> Step {
         record(outcome, prepared)
         switch outcome.kind {
-        case .answer(let download): return .done(completed(download))
+        case .answer(let download): return .done(download)
         case .redirect(let redirect, let location):
             route.append(redirect)
             return .next(try await redirected(prepared.outgoing, redirect.status, location))
@@ -198,6 +198,7 @@ struct Exchange: Sendable {
         (download.route, download.delay, download.addedFields) = (route, delay / 1_000_000_000, addedFields)
         download.login = logins.isEmpty ? nil : logins.joined(separator: "\n")
         download.configuration = configuration
+        download.report = DownloadReport.Shared(summary)
         return download
     }
 

@@ -264,7 +264,7 @@ final class FetchJob: DownloadOwner, DownloadCaller {
         do {
             let fetched = FetchedImage(download, plan, engine.scopes, remote: remote?.policy)
             guard download.response.isConfirmation else { return try store(fetched) }
-            if let confirmed = try fetched.confirmed(engine.lookup) { return end(confirmed) }
+            if let confirmed = try fetched.confirmed(engine.lookup) { return end(confirmed, download) }
             // The confirmed image is gone: it is downloaded without conditions.
             begin {
                 engine.downloader.start(
@@ -301,7 +301,7 @@ final class FetchJob: DownloadOwner, DownloadCaller {
             switch result {
             case .success(let image):
                 upload(image, download)
-                end(image)
+                end(image, download)
             case .failure(let error): fail(error)
             }
         }
@@ -315,8 +315,9 @@ final class FetchJob: DownloadOwner, DownloadCaller {
 
     // MARK: The end
 
-    private func end(_ image: ImageResult) {
+    private func end(_ image: ImageResult, _ download: Download? = nil) {
         var image = image
+        image.report = download?.report
         // Equal requests find it as long as a copy of this result exists.
         if plan.isHeldWhileUsed { image.hold = engine.jobs.hold(image, for: plan) }
         job.end(.success(image))

@@ -152,6 +152,8 @@ public struct CallerOptions: Hashable, Sendable {
     public var slot: String?
     /// The time limit for the whole request in seconds, with queues, redirects, retries and other sources. `nil`: none.
     public var deadline: Double?
+    /// `true` when the answer tells result and timing of the download.
+    public var wantsReport = false
     /// `true` when prefetching loads the bytes into memory too.
     public var alsoPrefetchToMemory = false
 

@@ -1,3 +1,4 @@
+public import Downloading
 internal import Platform
 
 /// The answer to a request for an image.
@@ -16,6 +17,8 @@ public struct ImageResult: Sendable {
     public var isStale = false
     /// `true` when its server has confirmed that it has not changed.
     public var isRevalidated = false
+    /// The report of the download that brought it, or that its server confirmed it in; `nil` when there was none.
+    public internal(set) var report: DownloadReport.Shared?
     /// The decision of the memory tier about the bytes; `nil` when it was not asked to keep them.
     public internal(set) var admission: MemoryAdmission?
     /// The reason why no tier keeps the loaded or given image; `nil` when one keeps it, and for a hit.
@@ -49,6 +52,11 @@ public struct ImageResult: Sendable {
         var stored = ImageResult(record: record, cache: cache, cacheType: record.path == nil ? .memory : .disk)
         (stored.admission, stored.notStored, stored.entry) = (admission, notStored, entry)
         return stored
+    }
+
+    /// Takes over what the load of an image means for a result that was made of it.
+    mutating func noteLoad(of loaded: ImageResult) {
+        (isStale, isRevalidated, report) = (loaded.isStale, loaded.isRevalidated, loaded.report)
     }
 
     /// Calls `then` when nothing of it is on its way into the cache any more: at once, or on the thread where it arrives.

@@ -101,7 +101,7 @@ struct VariantMaker: Sendable {
             result = try await engine.lookup.loadingBytes(of: result, in: request.cache, options: keeping, engine.pool)
         }
         // The state of the original for this request; it is neither stored nor shared with other waiting requests.
-        (result.isStale, result.isRevalidated) = (original.result.isStale, original.result.isRevalidated)
+        result.noteLoad(of: original.result)
         result.storing += original.result.storing
         return result
     }
@@ -216,7 +216,7 @@ struct VariantMaker: Sendable {
                 options: options.keepingOnlyCacheOptions.unchecked, needs: request.needs, patience: options.patience))
         var result = kept
         result.cacheType = loaded.cacheType
-        (result.isStale, result.isRevalidated) = (loaded.isStale, loaded.isRevalidated)
+        result.noteLoad(of: loaded)
         return result
     }
 

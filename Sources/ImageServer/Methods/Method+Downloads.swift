@@ -39,7 +39,7 @@ extension Method {
                 var image = try await server.manager.image(
                     ImageRequest(resource, in: cache, options: options, needs: .bytes, caller: caller))
                 func checkedReply() throws -> ImageReply {
-                    try ImageReply(image: image, form: form == .data ? .data : .none).checked(
+                    try ImageReply(image: image, form: form == .data ? .data : .none, for: options).checked(
                         instead: "retrieve it, and ask for its path", source: url.text)
                 }
                 guard form == .data else { return DownloadReply(reply: try checkedReply()) }
@@ -50,7 +50,7 @@ extension Method {
                 }
                 try await call.waitForRoom(for: image.inlineMemory)
                 image = try await server.manager.loadingBytes(of: image, in: cache, options: options)
-                return DownloadReply(reply: ImageReply(image: image, form: .data))
+                return DownloadReply(reply: ImageReply(image: image, form: .data, for: options))
             } catch let error as ImageError {
                 throw error.rpcError()
             }

@@ -103,7 +103,7 @@ final class Retrieval: OpenRequest, OrderedRequest {
         guard case .found(let image) = glance, !options.processing.wantsPreview || image.record.preview != nil else {
             return nil
         }
-        let found = try ImageReply(image: image, form: form, showsPreview: options.processing.wantsPreview).checked()
+        let found = try ImageReply(image: image, form: form, for: options).checked()
         slotPlace?.stopPrevious()
         return found
     }
@@ -189,7 +189,10 @@ final class Retrieval: OpenRequest, OrderedRequest {
         } else {
             work = .load(
                 manager.retrieve(request, isMissing: isMissing, looked: looked) { [self] result in
-                    finish(result.flatMap { image in Result { try ImageReply(image: image, form: form).checked() } })
+                    finish(
+                        result.flatMap { image in
+                            Result { try ImageReply(image: image, form: form, for: options).checked() }
+                        })
                 })
         }
         let isStopped = state.withLock { state in
@@ -229,7 +232,7 @@ final class Retrieval: OpenRequest, OrderedRequest {
             image = try await manager.addingPreview(to: image, in: cache, options: options)
         }
         func checkedReply() throws -> ImageReply {
-            try ImageReply(image: image, form: form, showsPreview: options.processing.wantsPreview).checked()
+            try ImageReply(image: image, form: form, for: options).checked()
         }
         guard form.needsBytes else { return try checkedReply() }
         // Not kept: its bytes would be there while it waits.
@@ -241,7 +244,7 @@ final class Retrieval: OpenRequest, OrderedRequest {
         }
         do {
             let loaded = try await manager.loadingBytes(of: image, in: cache, options: options)
-            return ImageReply(image: loaded, form: form, showsPreview: options.processing.wantsPreview)
+            return ImageReply(image: loaded, form: form, for: options)
         } catch ImageError.notCached where retries < Self.mostRetries {
             // Another process has removed it, or a program its file: the image is looked for again, and loaded.
             return try await replyWithBytes(to: call, request, isMissing: false, looked, retries: retries + 1)

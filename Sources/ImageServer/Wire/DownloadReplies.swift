@@ -10,10 +10,10 @@ struct DownloadReply: WireObject {
 
     private static let names = [
         "format", "mimeType", "width", "height", "frameCount", "frameSeconds", "loopCount", "byteCount", "data",
-        "url", "etag", "lastModified",
+        "url", "etag", "lastModified", "downloadReport",
     ]
 
-    static let fields: [WireField<DownloadReply>] = ImageReply.imageFields.filter {
+    static let fields: [WireField<DownloadReply>] = ImageReply.fields.filter {
         names.contains($0.name.description)
     }.map { field in field.within { $0.reply } }
 }

@@ -8,7 +8,15 @@ struct ImageReply: WireObject {
     let image: ImageResult
     let form: ResultForm
     /// `true` when the placeholder is requested.
-    var showsPreview = false
+    private let showsPreview: Bool
+    /// The report of the download, when it is requested and there was one.
+    private let report: DownloadReport?
+
+    init(image: ImageResult, form: ResultForm, for options: ImageOptions? = nil) {
+        (self.image, self.form) = (image, form)
+        showsPreview = options?.processing.wantsPreview == true
+        report = options?.caller.wantsReport == true ? image.report?.report : nil
+    }
 
     static let name = "ImageResult"
 
@@ -199,13 +207,21 @@ struct ImageReply: WireObject {
         ) {
             if let reason = $0.image.notStored { $1.field("stored", reason.rawValue) }
         },
+        WireField(
+            "downloadReport", "The result and the timing of the download, when asked for and there was one.",
+            DownloadReport.schema, isOptional: true, isVolatile: true
+        ) {
+            guard let report = $0.report else { return }
+            $1.key("downloadReport")
+            report.write(to: &$1)
+        },
     ]
 
     /// `true` when none of the rare fields is written.
     private var isPlain: Bool {
         form != .dataUrl && image.pixels == nil && !showsPreview && !image.isPlaceholder && !isStale
             && !image.isRevalidated && image.record.isLent
-            && (image.admission == nil || image.admission == .kept) && image.notStored == nil
+            && (image.admission == nil || image.admission == .kept) && image.notStored == nil && report == nil
     }
 
     static let fields = imageFields + rareFields

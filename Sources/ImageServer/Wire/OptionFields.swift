@@ -221,6 +221,9 @@ struct OptionField: Sendable {
             "The place that the image is for, such as a view: a newer request for the same place cancels this one.",
             KeyText.self
         ) { $0.caller.slot = $1.text },
+        flag("downloadReport", "Also answer with the result and the timing of the download, if there was one.") {
+            $0.caller.wantsReport = $1
+        },
         flag("merge", "Share the download with other requests for the same image.", default: true) {
             $0.network.merges = $1
         },

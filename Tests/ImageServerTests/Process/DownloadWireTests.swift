@@ -78,6 +78,38 @@ struct DownloadWireTests {
         #expect(server.finish() == 0)
     }
 
+    /// Of one alone, behind a redirect, of a confirmation, and of what is made of it; a hit had none.
+    @Test func resultTellsOfItsDownloadWhenAsked() throws {
+        let picture = try Fixtures.bytes("png-rgb.png")
+        let web = try LocalServer { request in
+            if request.path == "/moved" { return .reply(302, ["Location": "/other"], []) }
+            let isKnown = request.headers["if-none-match"] != nil
+            return .reply(isKnown ? 304 : 200, ["ETag": "\"1\""], isKnown ? [] : picture)
+        }
+        defer { web.stop() }
+        let server = try server()
+        func report(_ method: String, _ path: String, _ options: String, _ rest: String = "") throws -> JSON? {
+            let params = #"{"url":\#(quoted(web.url(path))),"options":{\#(options)}\#(rest)}"#
+            let result = try server.call(1, method, params)["result"]
+            #expect(result?["format"]?.string == "png")
+            return result?["downloadReport"]
+        }
+        let asked = #""downloadReport":true"#
+        let loaded = try #require(try report("retrieve", "/1", asked))
+        #expect(loaded["url"]?.string == web.url("/1") && loaded["finalUrl"]?.string == web.url("/1"))
+        #expect(loaded["statusCode"]?.integer == 200 && loaded["byteCount"]?.integer == picture.count)
+        #expect(
+            loaded["error"] == .null && loaded["timings"]?["firstByte"] != .null && loaded["redirects"]?.integer == 0)
+        #expect(try report("retrieve", "/1", asked) == nil)
+        let confirmed = try report("retrieve", "/1", asked + #","revalidate":"always""#)
+        #expect(confirmed?["statusCode"]?.integer == 304 && confirmed?["fromRevalidation"]?.boolean == true)
+        #expect(try report("retrieve", "/2", "") == nil)
+        let made = try report("retrieve", "/moved", asked, #","processors":[{"rotate":{"degrees":90}}]"#)
+        #expect(made?["redirects"]?.integer == 1 && made?["finalUrl"]?.string == web.url("/other"))
+        #expect(try report("download", "/3", asked)?["byteCount"]?.integer == picture.count)
+        #expect(server.finish() == 0)
+    }
+
     /// A failure ends activity as a success does, and downloads that overlap are one activity.
     @Test func activityIsOverAfterAFailureAndOnceForAllThatOverlap() throws {
         let web = try web()

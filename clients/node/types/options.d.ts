@@ -193,6 +193,8 @@ export interface ImageOptions {
   onLastCancel?: "abort" | "finish";
   /** The place that the image is for, such as a view: a newer request for the same place cancels this one. */
   slot?: string;
+  /** Also answer with the result and the timing of the download, if there was one. Default: false. */
+  downloadReport?: boolean;
   /** Share the download with other requests for the same image. Default: true. */
   merge?: boolean;
   /** Request headers. */

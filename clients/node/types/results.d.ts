@@ -63,6 +63,52 @@ export type NotStoredReason =
   | "notAsked"
   | "occupied";
 
+/** Seconds by phase. */
+export interface ImageResultDownloadReportTimings {
+  /** Seconds for resolving the name. */
+  dns: number;
+  /** Seconds for the connection. */
+  connect: number;
+  /** Seconds for TLS. */
+  tls: number;
+  /** Seconds to the first byte of the response. */
+  firstByte: number | null;
+}
+
+/** The result and the timing of the download, when asked for and there was one. */
+export interface ImageResultDownloadReport {
+  /** The URL. */
+  url: string;
+  /** The URL after redirects. */
+  finalUrl: string;
+  /** @deprecated Former name of finalUrl. */
+  finalURL: string;
+  /** The status code of the response. */
+  statusCode: number | null;
+  /** @deprecated Former name of statusCode. */
+  status: number | null;
+  /** The size in bytes. */
+  byteCount: number;
+  /** @deprecated Former name of byteCount. */
+  bytes: number;
+  /** The bytes that an earlier transfer had loaded. */
+  resumedBytes: number;
+  /** A number of seconds. */
+  seconds: number;
+  /** Seconds by phase. */
+  timings: ImageResultDownloadReportTimings;
+  /** Whether an open connection was reused. */
+  reused: boolean;
+  /** How many redirects were followed. */
+  redirects: number;
+  /** The version of HTTP. */
+  httpVersion: string | null;
+  /** Whether the server confirmed what was cached. */
+  fromRevalidation: boolean;
+  /** The error, as a request would get it. */
+  error: string | null;
+}
+
 /** An image that is in the cache, or was just loaded. */
 export interface ImageResult {
   /** The cache key. */
@@ -142,6 +188,8 @@ export interface ImageResult {
   memoryReason?: string;
   /** Why no tier keeps the image that was just loaded; left out when one does. */
   stored?: NotStoredReason;
+  /** The result and the timing of the download, when asked for and there was one. */
+  downloadReport?: ImageResultDownloadReport;
 }
 
 /** The tiers that hold the image now: memory its bytes, disk its file; with a reason when nothing was stored. */
@@ -286,6 +334,8 @@ export interface DownloadResult {
   etag?: string;
   /** The server's date of last change, as sent. */
   lastModified?: string;
+  /** The result and the timing of the download, when asked for and there was one. */
+  downloadReport?: ImageResultDownloadReport;
 }
 
 /** What the first kilobytes of an image tell. */

@@ -84,6 +84,8 @@ export interface ImageOptions {
   onLastCancel?: "abort"|"finish";
   /** The place that the image is for, such as a view: a newer request for the same place cancels this one. */
   slot?: string;
+  /** Also answer with the result and the timing of the download, if there was one. Default: false. */
+  downloadReport?: boolean;
   /** Share the download with other requests for the same image. Default: true. */
   merge?: boolean;
   /** Request headers. */
@@ -206,6 +208,8 @@ export interface ImageResult {
   memoryReason?: string;
   /** Why no tier keeps the image that was just loaded; left out when one does. */
   stored?: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"busy"|"expired"|"memoryOff"|"notAsked"|"occupied";
+  /** The result and the timing of the download, when asked for and there was one. */
+  downloadReport?: { url: string; finalUrl: string; finalURL: string; statusCode: number|null; status: number|null; byteCount: number; bytes: number; resumedBytes: number; seconds: number; timings: { dns: number; connect: number; tls: number; firstByte: number|null }; reused: boolean; redirects: number; httpVersion: string|null; fromRevalidation: boolean; error: string|null };
 }
 
 export interface StoreResult {
@@ -334,6 +338,8 @@ export interface DownloadResult {
   etag?: string;
   /** The server's date of last change, as sent. */
   lastModified?: string;
+  /** The result and the timing of the download, when asked for and there was one. */
+  downloadReport?: { url: string; finalUrl: string; finalURL: string; statusCode: number|null; status: number|null; byteCount: number; bytes: number; resumedBytes: number; seconds: number; timings: { dns: number; connect: number; tls: number; firstByte: number|null }; reused: boolean; redirects: number; httpVersion: string|null; fromRevalidation: boolean; error: string|null };
 }
 
 export interface ProbeResult {

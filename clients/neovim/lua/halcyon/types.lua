@@ -45,6 +45,7 @@
 ---@field alsoPrefetchToMemory? boolean Prefetch into memory too; for prefetch only. Default: false.
 ---@field onLastCancel? "abort"|"finish" What happens to the download when the last request that waits for it is cancelled. Default: "abort".
 ---@field slot? string The place that the image is for, such as a view: a newer request for the same place cancels this one.
+---@field downloadReport? boolean Also answer with the result and the timing of the download, if there was one. Default: false.
 ---@field merge? boolean Share the download with other requests for the same image. Default: true.
 ---@field headers? table<string, string> Request headers.
 ---@field method? "GET"|"POST"|"PUT" The HTTP method; POST when there is a body. Default: "GET".
@@ -108,6 +109,7 @@
 ---@field memoryCached? boolean False when memory should keep the bytes but did not.
 ---@field memoryReason? string Why memory did not keep the bytes, naming the setting.
 ---@field stored? "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"busy"|"expired"|"memoryOff"|"notAsked"|"occupied" Why no tier keeps the image that was just loaded; left out when one does.
+---@field downloadReport? { url: string, finalUrl: string, finalURL: string, statusCode: integer|nil, status: integer|nil, byteCount: integer, bytes: integer, resumedBytes: integer, seconds: number, timings: { dns: number, connect: number, tls: number, firstByte: number|nil }, reused: boolean, redirects: integer, httpVersion: string|nil, fromRevalidation: boolean, error: string|nil } The result and the timing of the download, when asked for and there was one.
 
 ---@class halcyon.StoreResult
 ---@field key string The cache key.
@@ -175,6 +177,7 @@
 ---@field url? string Where it was downloaded from, after redirects.
 ---@field etag? string The server's entity tag.
 ---@field lastModified? string The server's date of last change, as sent.
+---@field downloadReport? { url: string, finalUrl: string, finalURL: string, statusCode: integer|nil, status: integer|nil, byteCount: integer, bytes: integer, resumedBytes: integer, seconds: number, timings: { dns: number, connect: number, tls: number, firstByte: number|nil }, reused: boolean, redirects: integer, httpVersion: string|nil, fromRevalidation: boolean, error: string|nil } The result and the timing of the download, when asked for and there was one.
 
 ---@class halcyon.ProbeResult
 ---@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl"|"jp2"|"pnm"|"icns"|"pdf" The picture format, by signature.

@@ -297,6 +297,9 @@ class ImageOptions(TypedDict, total=False):
     """The place that the image is for, such as a view: a newer request for the same place cancels
     this one.
     """
+    downloadReport: bool
+    """Also answer with the result and the timing of the download, if there was one. Default: False.
+    """
     merge: bool
     """Share the download with other requests for the same image. Default: True."""
     headers: Dict[str, str]

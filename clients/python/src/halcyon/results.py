@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, TypedDict
 
 from .decoding import as_it_is, bytes_from_wire, image_decoder, member, page_decoder, plain_decoder
+from .events import DownloadFinished
 from .files import ImageFile, LocalFile
 from .settings import CacheSettings, ConfiguredSettings
 
@@ -209,6 +210,8 @@ class ImageResult(ImageFile):
     """Why memory did not keep the bytes, naming the setting."""
     stored: Optional[NotStoredReason] = None
     """Why no tier keeps the image that was just loaded; left out when one does."""
+    download_report: Optional[DownloadFinished] = field(default=None, hash=False)
+    """The result and the timing of the download, when asked for and there was one."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -430,6 +433,8 @@ class DownloadResult:
     """The server's entity tag."""
     last_modified: Optional[str] = None
     """The server's date of last change, as sent."""
+    download_report: Optional[DownloadFinished] = field(default=None, hash=False)
+    """The result and the timing of the download, when asked for and there was one."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
