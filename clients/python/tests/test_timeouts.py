@@ -35,6 +35,7 @@ class TimeoutTests(Case):
             ("an iterator", lambda: list(client.retrieve_iter(["a"], timeout=NAN))),
             ("an event", lambda: client.next_event(timeout=NAN)),
             ("a future", lambda: pending.result(NAN)),
+            ("the end", lambda: client.close(NAN)),
         ):
             with self.subTest(name), self.assertRaises(ValueError):
                 wait()
@@ -46,9 +47,11 @@ class TimeoutTests(Case):
                 client.is_cached_many(["k"], timeout=NAN),
                 client.retrieve_iter(["a"], timeout=NAN).__anext__(),
                 client.next_event(timeout=NAN),
+                client.close(NAN),
             ):
                 with self.assertRaises(ValueError):
                     await wait
+            self.assertEqual(await client.call("echo", [1]), [1])
 
         self.run_with("echoes", work)
 

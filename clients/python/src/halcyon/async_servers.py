@@ -11,6 +11,7 @@ from .delegates import AsyncDelegates, declaration
 from .errors import HalcyonError, ServerGone
 from .failures import CLOSED, NotSent
 from .lives import Lives
+from .locks import deadline_in
 from .process import Launch, ServerProcess
 from .restored import RESTORED, Restored
 from .servers import log
@@ -156,6 +157,7 @@ class AsyncServers:
 
     async def close(self, grace: float) -> None:
         """Ends the server, and starts no other."""
+        deadline_in(grace)  # raises before anything is done
         self._is_closed = True
         async with self._starting:  # a server that is being started is there afterwards
             await self._transport.close(grace)

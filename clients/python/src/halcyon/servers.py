@@ -217,6 +217,7 @@ class Servers:
 
     def close(self, grace: float) -> None:
         """Ends the server, and starts no other."""
+        deadline_in(grace)  # raises before anything is done
         self._is_closed = True
         with self._starting:  # a server that is being started is there afterwards
             transport = self._transport
