@@ -67,24 +67,6 @@ A function that waits lets the others be called from within its waiting."
 
 ;;; Calls
 
-(defvar halcyon--sending nil
-  "The call that is being sent, which wants to learn its id.")
-
-(cl-defstruct (halcyon--question (:copier nil))
-  "A question of the server that is answered later."
-  id method params)
-
-(cl-defmethod jsonrpc-connection-send ((_connection halcyon-connection) &rest message)
-  "Send MESSAGE, unless it is the answer to a question that is still open."
-  (let ((result (plist-get message :result)))
-    (cond
-     ((halcyon--question-p result)
-      (setf (halcyon--question-id result) (plist-get message :id)))
-     (t
-      (when (and halcyon--sending (plist-get message :method) (plist-get message :id))
-        (setf (halcyon-call-id halcyon--sending) (plist-get message :id)))
-      (cl-call-next-method)))))
-
 (defun halcyon--settle (call state value)
   "Put CALL into STATE with VALUE, once, and hand that on."
   (when (eq (halcyon-call-state call) 'open)
@@ -104,17 +86,15 @@ A function that waits lets the others be called from within its waiting."
         (halcyon--later #'message "halcyon: %s" (halcyon-error-message value)))))))
 
 (defun halcyon--send (connection call params)
-  "Send CALL over CONNECTION with PARAMS, in the form for `jsonrpc'."
-  (setf (halcyon-call-connection call) connection)
+  "Send CALL over CONNECTION with PARAMS, in the form for `jsonrpc'.
+While the pipe is full, timers run and send too: the answer may come
+before this returns.  `jsonrpc-async-request' would not know it."
+  (setf (halcyon-call-connection call) connection
+        (halcyon-call-id call) (cl-incf (slot-value connection 'last-id)))
   (push call (slot-value connection 'calls))
   (condition-case error
-      (let ((halcyon--sending call))
-        (jsonrpc-async-request
-         connection (intern (halcyon-call-method call)) params
-         :timeout nil
-         :success-fn (lambda (result) (halcyon--settle call 'done result))
-         :error-fn (lambda (error)
-                     (halcyon--settle call 'failed (halcyon--error-from-wire error)))))
+      (jsonrpc-connection-send connection :id (halcyon-call-id call)
+                               :method (intern (halcyon-call-method call)) :params params)
     (error
      (cond
       ((slot-value connection 'ended)
@@ -253,14 +233,32 @@ lists stay lists when they are empty."
 
 ;;; Messages of the server
 
+(defun halcyon--received (connection message)
+  "Take in MESSAGE, a plist, which came over CONNECTION."
+  (let ((method (plist-get message :method))
+        (id (plist-get message :id))
+        (params (plist-get message :params)))
+    (cond
+     ((not method) (halcyon--answered connection id message))
+     (id (halcyon--asked connection id method params))
+     (t (halcyon--told connection method params)))))
+
+(defun halcyon--answered (connection id answer)
+  "Settle the call with ID of CONNECTION with ANSWER, unless it was given up."
+  (unless (integerp id) (error "It answers no request: %S" answer))
+  (when-let ((call (cl-find id (slot-value connection 'calls) :key #'halcyon-call-id)))
+    (let ((error (plist-get answer :error)))
+      (if error
+          (halcyon--settle call 'failed (halcyon--error-from-wire error))
+        (halcyon--settle call 'done (plist-get answer :result))))))
+
 (defun halcyon--told (connection method params)
   "Hand on the notification METHOD with PARAMS of CONNECTION."
-  (let ((client (slot-value connection 'client))
-        (name (symbol-name method)))
-    (if (equal name "$/progress")
+  (let ((client (slot-value connection 'client)))
+    (if (equal method "$/progress")
         (when-let ((call (gethash (plist-get params :token) halcyon--tokens)))
           (halcyon--later #'halcyon--report call (plist-get params :value)))
-      (dolist (function (cdr (assoc name (halcyon-client-listeners client))))
+      (dolist (function (cdr (assoc method (halcyon-client-listeners client))))
         (halcyon--later function params)))))
 
 (defun halcyon--report (call value)
@@ -268,31 +266,31 @@ lists stay lists when they are empty."
   (unless (eq (halcyon-call-state call) 'failed)
     (funcall (halcyon-call-progress call) value)))
 
-(defun halcyon--asked (connection method params)
-  "Note the question METHOD with PARAMS of CONNECTION, to be answered later."
-  (let* ((client (slot-value connection 'client))
-         (function (cdr (assoc (symbol-name method) (halcyon-client-delegates client))))
-         (question (make-halcyon--question :method method :params params)))
-    (unless function
-      (jsonrpc-error :code -32601 :message (format "This client does not answer %s." method)))
-    (halcyon--later #'halcyon--answer connection question function)
-    question))
+(defun halcyon--asked (connection id method params)
+  "Note the question ID, METHOD with PARAMS, of CONNECTION, to be answered later."
+  (let ((function (cdr (assoc method (halcyon-client-delegates
+                                      (slot-value connection 'client))))))
+    (halcyon--later #'halcyon--answer connection id method params function)))
 
-(defun halcyon--answer (connection question function)
-  "Send the answer of FUNCTION to QUESTION over CONNECTION."
-  (let* ((neutral (cdr (assq (halcyon--question-method question)
-                             `((downloader/modifyRequest . ,(make-hash-table))
-                               (downloader/redirect . ,(make-hash-table))
-                               (downloader/challenge . "default")))))
-         (reply (condition-case-unless-debug error
-                    (let ((answer (funcall function (halcyon--question-params question))))
-                      (list :result (if answer (halcyon--encode answer) neutral)))
-                  ((error quit)
-                   (message "halcyon: a delegate failed: %s" (error-message-string error))
-                   (list :error (list :code -32603 :message (error-message-string error)))))))
+(defun halcyon--answer (connection id method params function)
+  "Send the answer of FUNCTION to a question over CONNECTION.
+The question is METHOD with PARAMS; ID is its id."
+  (let* ((neutral (cdr (assoc method
+                              `(("downloader/modifyRequest" . ,(make-hash-table))
+                                ("downloader/redirect" . ,(make-hash-table))
+                                ("downloader/challenge" . "default")))))
+         (reply (if (not function)
+                    (list :error (list :code -32601 :message
+                                       (format "This client does not answer %s." method)))
+                  (condition-case-unless-debug error
+                      (let ((answer (funcall function params)))
+                        (list :result (if answer (halcyon--encode answer) neutral)))
+                    ((error quit)
+                     (message "halcyon: a delegate failed: %s" (error-message-string error))
+                     (list :error (list :code -32603
+                                        :message (error-message-string error))))))))
     (when (jsonrpc-running-p connection)
-      (ignore-errors
-        (apply #'jsonrpc-connection-send connection :id (halcyon--question-id question) reply)))))
+      (ignore-errors (apply #'jsonrpc-connection-send connection :id id reply)))))
 
 (defun halcyon--ask-for (events client)
   "Subscribe CLIENT to EVENTS, a list of names."

@@ -13,8 +13,7 @@
 (require 'halcyon-wire)
 
 (declare-function halcyon--greet "halcyon-rpc" (connection client))
-(declare-function halcyon--asked "halcyon-rpc" (connection method params))
-(declare-function halcyon--told "halcyon-rpc" (connection method params))
+(declare-function halcyon--received "halcyon-rpc" (connection message))
 (declare-function halcyon--settle "halcyon-rpc" (call state value))
 
 (defgroup halcyon nil
@@ -66,6 +65,7 @@ After a shorter life the next start waits, for ever longer.")
   ((client :initarg :client :documentation "The client whose server it is.")
    (server :initarg :server :documentation "The process.")
    (started :initform (float-time) :documentation "When it was started.")
+   (last-id :initform 0 :documentation "The id of the last request.")
    (calls :initform nil :documentation "The calls that wait for an answer.")
    (ended :initform nil :documentation "Why it ended, as a sentence, or nil.")
    (input :initform (make-halcyon--input) :documentation "What comes from it."))
@@ -170,8 +170,6 @@ Signals `halcyon-program-not-found' or `file-error'."
                     (error (delete-process stderr) (signal (car error) (cdr error)))))
          (connection (apply #'make-instance 'halcyon-connection
                             :name name :process process :server process :client client
-                            :request-dispatcher #'halcyon--asked
-                            :notification-dispatcher #'halcyon--told
                             ;; Nothing is noted of the messages; it has two names for that.
                             (if (fboundp 'jsonrpc-convert-from-endpoint)
                                 '(:events-buffer-config (:size 0))
@@ -232,7 +230,6 @@ is too early to start one anew."
                                (if (eq (process-status process) 'signal) "signal" "exit status")
                                (process-exit-status process)))))
       (setf (slot-value connection 'ended) reason)
-      (jsonrpc-forget-pending-continuations connection)
       (dolist (buffer (list (process-buffer process) (jsonrpc-stderr-buffer connection)
                             (get-buffer (format "*%s events*" (process-name process)))))
         (when (buffer-live-p buffer) (kill-buffer buffer)))
@@ -258,7 +255,7 @@ is too early to start one anew."
 ;; The filter of `jsonrpc' searches all that has come for each piece that
 ;; comes, stops at the first function that fails, and drops a message that
 ;; Emacs' parser refuses, such as one with a zero byte in a text: its call
-;; would wait for ever.  This one hands the same messages to the same place.
+;; would wait for ever.
 
 (defun halcyon--filter (process text)
   "Take in TEXT from PROCESS, and hand on the messages that are whole with it."
@@ -266,7 +263,7 @@ is too early to start one anew."
               (input (slot-value connection 'input)))
     (dolist (message (halcyon--take-in input text))
       (condition-case-unless-debug error
-          (jsonrpc-connection-receive connection (halcyon--parse message))
+          (halcyon--received connection (halcyon--parse message))
         (error (halcyon--note (halcyon-client-name (slot-value connection 'client))
                               (format "A message was lost: %s\n"
                                       (error-message-string error))))))

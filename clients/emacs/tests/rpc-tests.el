@@ -113,6 +113,27 @@
       (should (equal bytes (halcyon-image-bytes
                             (test-wait (halcyon-retrieve "data:," :key "big" :as "data"))))))))
 
+;; The server of this test answers when it has read a part of a request, and reads on when it is told to.
+(ert-deftest an-answer-that-comes-while-its-request-is-being-sent-is-not-lost ()
+  (test-case
+    (let* ((gate (expand-file-name "gate" test-scratch))
+           (token (format "emacs-%d" (1+ halcyon--last-token)))
+           (client (test-client
+                    :program (test-script
+                              (format "mkfifo %s" gate)
+                              "head -c 100000 >/dev/null"
+                              (test-says "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"early\":true}}")
+                              (test-says (format "{\"method\":\"$/progress\",\"params\":{\"token\":\"%s\"}}"
+                                                 token))
+                              (format "cat %s >/dev/null" gate)
+                              "cat >/dev/null")))
+           told
+           (call (halcyon-store "big" :data (make-string 1000000 ?x) :client client
+                                :then (lambda (result) (setq told result))
+                                :progress (lambda (_) (write-region "" nil gate nil 'silent)))))
+      (should (equal '(:early t) (test-wait call)))
+      (should (equal '(:early t) told)))))
+
 ;; Errors
 
 (ert-deftest errors-are-conditions-with-what-the-server-said ()

@@ -214,5 +214,9 @@
     (set-file-modes file #o755)
     file))
 
+(defun test-says (message)
+  "The line of a script that writes MESSAGE, a text of ASCII, as a server does."
+  (format "printf '%%s' 'Content-Length: %d\r\n\r\n%s'" (length message) message))
+
 (provide 'support)
 ;;; support.el ends here
