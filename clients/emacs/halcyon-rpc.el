@@ -267,30 +267,35 @@ lists stay lists when they are empty."
     (funcall (halcyon-call-progress call) value)))
 
 (defun halcyon--asked (connection id method params)
-  "Note the question ID, METHOD with PARAMS, of CONNECTION, to be answered later."
+  "Have the question ID, METHOD with PARAMS, of CONNECTION answered soon."
   (let ((function (cdr (assoc method (halcyon-client-delegates
                                       (slot-value connection 'client))))))
-    (halcyon--later #'halcyon--answer connection id method params function)))
+    (if function
+        (halcyon--later #'halcyon--answer connection id method params function)
+      (halcyon--later #'halcyon--reply connection id :error
+                      (list :code -32601
+                            :message (format "This client does not answer %s." method))))))
 
 (defun halcyon--answer (connection id method params function)
   "Send the answer of FUNCTION to a question over CONNECTION.
 The question is METHOD with PARAMS; ID is its id."
-  (let* ((neutral (cdr (assoc method
-                              `(("downloader/modifyRequest" . ,(make-hash-table))
-                                ("downloader/redirect" . ,(make-hash-table))
-                                ("downloader/challenge" . "default")))))
-         (reply (if (not function)
-                    (list :error (list :code -32601 :message
-                                       (format "This client does not answer %s." method)))
-                  (condition-case-unless-debug error
-                      (let ((answer (funcall function params)))
-                        (list :result (if answer (halcyon--encode answer) neutral)))
-                    ((error quit)
-                     (message "halcyon: a delegate failed: %s" (error-message-string error))
-                     (list :error (list :code -32603
-                                        :message (error-message-string error))))))))
-    (when (jsonrpc-running-p connection)
-      (ignore-errors (apply #'jsonrpc-connection-send connection :id id reply)))))
+  (let ((neutral (cdr (assoc method
+                             `(("downloader/modifyRequest" . ,(make-hash-table))
+                               ("downloader/redirect" . ,(make-hash-table))
+                               ("downloader/challenge" . "default"))))))
+    (condition-case-unless-debug error
+        (let ((answer (funcall function params)))
+          (halcyon--reply connection id :result (if answer (halcyon--encode answer) neutral)))
+      ((error quit)
+       (message "halcyon: a delegate failed: %s" (error-message-string error))
+       ;; The reason stays here: it may be no JSON either.
+       (halcyon--reply connection id :error
+                       '(:code -32603 :message "The delegate of the client failed."))))))
+
+(defun halcyon--reply (connection id key value)
+  "Answer the question ID of CONNECTION with KEY, `:result' or `:error', and VALUE."
+  (when (jsonrpc-running-p connection)
+    (jsonrpc-connection-send connection :id id key value)))
 
 (defun halcyon--ask-for (events client)
   "Subscribe CLIENT to EVENTS, a list of names."

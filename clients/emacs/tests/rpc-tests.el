@@ -294,6 +294,27 @@
         (setq image (test-wait (halcyon-retrieve (test-url "/cat.bmp") :client client))))
       (should (= 2 (plist-get image :width))))))
 
+(ert-deftest a-delegate-whose-answer-is-no-json-is-a-failure-that-the-server-and-the-user-hear-of ()
+  (test-case
+    (let* ((heard (expand-file-name "heard" test-scratch))
+           (question "{\"id\":%d,\"method\":\"downloader/modifyRequest\",\"params\":{}}")
+           (answers (list (list :url "http://h/Zo\353") (list :body (current-buffer))))
+           (client (test-client
+                    :program (test-script (test-says (format question 71))
+                                          (test-says (format question 72))
+                                          (format "cat >%s" heard))
+                    :delegates `(("downloader/modifyRequest" . ,(lambda (_) (pop answers))))))
+           shown)
+      (cl-letf (((symbol-function 'message)
+                 (lambda (format &rest arguments) (push (apply #'format format arguments) shown))))
+        (test-as-in-use
+          (halcyon-ping :client client)
+          (dolist (id '(71 72))
+            (test-until (with-temp-buffer
+                          (ignore-error file-error (insert-file-contents heard))
+                          (search-forward (format "\"id\":%d,\"error\":{\"code\":-32603" id) nil t))))))
+      (should (= 2 (cl-count-if (lambda (text) (string-match-p "a delegate failed" text)) shown))))))
+
 ;; Life and death
 
 (defun rpc-tests-kill (&optional client)
