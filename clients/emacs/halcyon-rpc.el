@@ -172,37 +172,40 @@ when it does not run."
   "Give up CALL, which fails with `halcyon-request-cancelled' at once.
 The server stops the work, unless others want it too.  A call that was
 answered stays as it is."
+  (halcyon--give-up call (halcyon--error 'halcyon-request-cancelled "The request was cancelled."
+                                         :code -32800 :data (list :name "requestCancelled"))))
+
+(defun halcyon--give-up (call error)
+  "Let CALL fail with ERROR, unless it was answered, and have its work stopped."
   (when (eq (halcyon-call-state call) 'open)
+    (halcyon--settle call 'failed error)
     (let ((connection (halcyon-call-connection call)))
-      (halcyon--settle call 'failed
-                       (halcyon--error 'halcyon-request-cancelled "The request was cancelled."
-                                       :code -32800 :data (list :name "requestCancelled")))
-      (when (and connection (jsonrpc-running-p connection) (halcyon-call-id call))
+      (when (and connection (jsonrpc-running-p connection))
         ;; A server that ends meanwhile has nothing to cancel.
         (ignore-errors
           (jsonrpc-notify connection '$/cancelRequest (list :id (halcyon-call-id call))))))))
 
 (defun halcyon-wait (call &optional seconds)
   "Wait for the answer to CALL and return its result.
-Signals its error.  After SECONDS, if given, CALL is cancelled and the
-signal is `halcyon-call-timed-out'.  Typing \\[keyboard-quit] cancels
-CALL and quits.  Other processes and timers go on meanwhile."
+Signals its error.  After SECONDS, if given, CALL is given up and fails
+with `halcyon-call-timed-out'.  Typing \\[keyboard-quit] cancels CALL and
+quits.  Other processes and timers go on meanwhile."
   (setf (halcyon-call-awaited call) t)
   (let ((end (and seconds (+ (float-time) seconds)))
         (inhibit-quit nil))
     (unwind-protect
-        (while (and (eq (halcyon-call-state call) 'open)
-                    (or (not end) (< (float-time) end)))
-          ;; Output that comes with the end of a process does not end this wait: look often.
-          (accept-process-output nil 0.05))
-      (when (eq (halcyon-call-state call) 'open)
-        (halcyon-cancel call)
-        (when end
-          (setf (halcyon-call-error call)
-                (halcyon--error 'halcyon-call-timed-out
-                                (format "There was no answer to %s in %s seconds."
-                                        (halcyon-call-method call) seconds)
-                                :data (list :retryable t))))))
+        (progn
+          (while (and (eq (halcyon-call-state call) 'open)
+                      (or (not end) (< (float-time) end)))
+            ;; Output that comes with the end of a process does not end this wait: look often.
+            (accept-process-output nil 0.05))
+          (halcyon--give-up call (halcyon--error
+                                  'halcyon-call-timed-out
+                                  (format "There was no answer to %s in %s seconds."
+                                          (halcyon-call-method call) seconds)
+                                  :data (list :retryable t))))
+      ;; Only after that key is it open still.
+      (halcyon-cancel call))
     ;; Earlier answers are delivered first.
     (halcyon--hand-on)
     (if (eq (halcyon-call-state call) 'done)

@@ -205,15 +205,20 @@
     (let ((call (halcyon-retrieve (test-url "/slow.bmp") :options '(:timeout 100))))
       (test-until (test-page-waiting (test-page-at "/slow.bmp")))
       (run-with-timer 0 nil (lambda () (setq quit-flag t)))
-      (should (eq 'quit (condition-case nil (halcyon-wait call) (quit 'quit))))
+      (should (eq 'quit (condition-case nil (halcyon-wait call test-patience) (quit 'quit))))
       (should (eq 'failed (halcyon-call-state call)))
+      (should (eq 'halcyon-request-cancelled (car (halcyon-call-error call))))
       (test-until (= 1 (test-page-left (test-page-at "/slow.bmp")))))))
 
 (ert-deftest waiting-ends-after-the-seconds-given ()
   (test-case
     (test-serve (cons "/slow.bmp" (test-page (test-bmp 200 200) :held t)))
-    (should-error (halcyon-wait (halcyon-retrieve (test-url "/slow.bmp")) 0.05)
-                  :type 'halcyon-call-timed-out)
+    (let* (told
+           (call (halcyon-retrieve (test-url "/slow.bmp") :else (lambda (error) (push error told))))
+           (error (should-error (halcyon-wait call 0.05) :type 'halcyon-call-timed-out)))
+      (should (halcyon-error-retryable-p error))
+      (should (equal error (halcyon-call-error call)))
+      (should (equal (list error) told)))
     (should-not (test-wait (halcyon-ping)))))
 
 (ert-deftest progress-is-told-until-the-answer ()
