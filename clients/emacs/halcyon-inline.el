@@ -70,19 +70,26 @@ that its server is to be asked."
                            (when (and (eq call (halcyon-inline-picture-call picture))
                                       (overlay-buffer (halcyon-inline-picture-overlay picture)))
                              (funcall function value))))))
-    (setq call
-          (halcyon-retrieve
-           (halcyon-inline-picture-url picture)
-           ;; Emacs reads the file again whenever its own cache has dropped it.
-           :options (append halcyon-inline-options
-                            (list :lease (* 4 (max 900 halcyon-inline-refresh-after))))
-           :progress (funcall while-wanted
-                              (lambda (report) (halcyon-inline--report picture report)))
-           :then (funcall while-wanted (lambda (image) (halcyon-inline--came picture image)))
-           :else (funcall while-wanted
-                          (lambda (error) (halcyon-inline--failed picture error buffer)))))
-    (setf (halcyon-inline-picture-asked picture) (float-time)
-          (halcyon-inline-picture-call picture) call)))
+    (setf (halcyon-inline-picture-asked picture) (float-time))
+    (condition-case error
+        (setf call (halcyon-retrieve
+                    (halcyon-inline-picture-url picture)
+                    ;; Emacs reads the file again whenever its own cache has dropped it.
+                    :options (append halcyon-inline-options
+                                     (list :lease (* 4 (max 900 halcyon-inline-refresh-after))))
+                    :progress (funcall while-wanted
+                                       (lambda (report) (halcyon-inline--report picture report)))
+                    :then (funcall while-wanted
+                                   (lambda (image) (halcyon-inline--came picture image)))
+                    :else (funcall while-wanted
+                                   (lambda (error) (halcyon-inline--failed picture error buffer))))
+              (halcyon-inline-picture-call picture) call)
+      ;; It is no JSON, as an address with a byte of another coding system is none.
+      (error (halcyon-inline--failed picture
+                                     (list 'halcyon-invalid-params
+                                           (format "It cannot be asked for: %s"
+                                                   (error-message-string error)))
+                                     buffer)))))
 
 (defun halcyon-inline--report (picture report)
   "Show how far PICTURE has come, according to REPORT."

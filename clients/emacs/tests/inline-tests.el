@@ -92,6 +92,15 @@
       (should (string-match-p "answered 404"
                               (overlay-get (car (inline-tests-overlays)) 'help-echo))))))
 
+(ert-deftest an-address-that-cannot-be-sent-says-so-and-keeps-no-other-image-from-coming ()
+  (test-case
+    (test-serve (cons "/cat.bmp" (test-bmp 320 200)) (cons "/dog.bmp" (test-bmp 32 20)))
+    (dolist (multibyte '(t nil))
+      (inline-tests-in-buffer (lambda () (set-buffer-multibyte multibyte))
+          (format "![](%s)\n![](%s)\n![](%s)\n" (test-url "/cat.bmp")
+                  (test-url (string-to-multibyte "/caf\351.png")) (test-url "/dog.bmp"))
+        (test-until (inline-tests-say-p "BMP 320×200" "caf.+: invalid-params" "BMP 32×20"))))))
+
 (ert-deftest only-what-is-near-the-window-is-loaded-and-what-leaves-is-cancelled ()
   (test-case
     (test-serve (cons "/near.bmp" (test-page (test-bmp 100 100) :held t))
