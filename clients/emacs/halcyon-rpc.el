@@ -248,7 +248,7 @@ lists stay lists when they are empty."
 
 (defun halcyon--answered (connection id answer)
   "Settle the call with ID of CONNECTION with ANSWER, unless it was given up."
-  (unless (integerp id) (error "It answers no request: %S" answer))
+  (unless (integerp id) (error "It answers no request: its id is %S" id))
   (when-let ((call (cl-find id (slot-value connection 'calls) :key #'halcyon-call-id)))
     (let ((error (plist-get answer :error)))
       (if error

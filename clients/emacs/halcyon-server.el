@@ -14,6 +14,7 @@
 
 (declare-function halcyon--greet "halcyon-rpc" (connection client))
 (declare-function halcyon--received "halcyon-rpc" (connection message))
+(declare-function halcyon--answered "halcyon-rpc" (connection id answer))
 (declare-function halcyon--settle "halcyon-rpc" (call state value))
 
 (defgroup halcyon nil
@@ -264,9 +265,16 @@ is too early to start one anew."
     (dolist (message (halcyon--take-in input text))
       (condition-case-unless-debug error
           (halcyon--received connection (halcyon--parse message))
-        (error (halcyon--note (halcyon-client-name (slot-value connection 'client))
-                              (format "A message was lost: %s\n"
-                                      (error-message-string error))))))
+        (error
+         (let ((reason (error-message-string error))
+               (id (halcyon--unread-id message)))
+           (halcyon--note (halcyon-client-name (slot-value connection 'client))
+                          (format "A message was lost: %s\n" reason))
+           (when id
+             (halcyon--answered connection id
+                                (list :error (list :message
+                                                   (concat "The answer could not be read: "
+                                                           reason)))))))))
     (when (halcyon--input-fault input) (delete-process process))))
 
 

@@ -147,5 +147,13 @@ Each takes time for its own bytes alone, however it is cut."
              (json-null nil) (json-false :json-false))
          (json-read-from-string text))))))
 
+(defun halcyon--unread-id (message)
+  "The id of MESSAGE, bytes that cannot be read, if it is an answer, or nil.
+The server writes it before what is answered."
+  (and (string-match (concat "\\`{\\(?:\"jsonrpc\":\"2\\.0\",\\)?\"id\":\\([0-9]+\\),"
+                             "\"\\(?:result\\|error\\)\":")
+                     message)
+       (string-to-number (match-string 1 message))))
+
 (provide 'halcyon-wire)
 ;;; halcyon-wire.el ends here

@@ -420,6 +420,26 @@
       (should (eq 'halcyon-server-gone (car error)))
       (should (string-match-p "Welcome" (halcyon-error-message error))))))
 
+(ert-deftest an-answer-that-cannot-be-read-fails-its-call-and-an-unknown-member-does-no-harm ()
+  (test-case
+    (let* ((client (test-client
+                    :program (test-script
+                              (test-says "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":7,\"trace\":1}")
+                              (test-says "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{")
+                              (test-says (concat "{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":"
+                                                 (make-string 3000 ?\[) (make-string 3000 ?\]) "}"))
+                              (test-says "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ask\",\"params\":{")
+                              (test-says "{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{\"code\":10003}}")
+                              "cat >/dev/null")))
+           (calls (cl-loop repeat 4 collect (halcyon-ping :client client))))
+      (test-as-in-use
+        (should (equal 7 (test-wait (pop calls))))
+        (dolist (_ '(3 4))
+          (let ((error (test-error (pop calls))))
+            (should (eq 'halcyon-error (car error)))
+            (should (string-match-p "could not be read" (halcyon-error-message error)))))
+        (should (eq 'halcyon-not-cached (car (test-error (pop calls)))))))))
+
 (ert-deftest messages-are-taken-in-however-they-are-cut ()
   (let* ((messages '("{\"a\":\"Käthe\"}" "{}" "{\"b\":\"\\u0000\"}"))
          (bytes (mapconcat (lambda (message)
