@@ -241,6 +241,12 @@ void hv_copy_metadata(VipsImage *to, VipsImage *from) {
         g_value_unset(&value);
     }
     g_strfreev(names);
+    // With the block of EXIF libvips sets all of its fields, and the preview, again: also what has been taken out.
+    names = vips_image_get_fields(to);
+    for (gchar **name = names; name && *name; name++)
+        if ((g_str_has_prefix(*name, "exif-") || !strcmp(*name, "jpeg-thumbnail-data")) && !vips_image_get_typeof(from, *name))
+            vips_image_remove(to, *name);
+    g_strfreev(names);
 }
 
 VipsImage *hv_with_metadata(VipsImage *image, VipsImage *from) {

@@ -63,6 +63,10 @@ import Testing
         let bare = try await bench.encode("jpeg-orientation-6.jpg", [], .format(.jxl, Encoding(metadata: .none)))
         #expect(try !holds(bare.path, "Exif"))
 
+        let cut = try await bench.encode("jpeg-thumbnail.jpg", [.blackWhite], .format(.jxl, Encoding()))
+        #expect(
+            try bytes(cut.path).firstRange(of: [0xFF, 0xD8, 0xFF]) == nil, "The preview of the whole picture is there")
+
         let late = Fixtures.folder + "/jxl-late.jxl"
         for (format, mark) in [(EncodedFormat.jpeg, "http://ns.adobe.com"), (.jxl, "xml ")] {
             let path = bench.path()

@@ -61,7 +61,7 @@ import Testing
         ]
     }
 
-    @Test(arguments: [EncodedFormat.jpeg, .webp, .png], [true, false])
+    @Test(arguments: [EncodedFormat.jpeg, .webp, .png, .jxl], [true, false])
     func madePicturesTellNeitherPlaceNorNotesUnlessAskedFor(_ format: EncodedFormat, _ hasXMP: Bool) async throws {
         let (bench, folder) = (try await CodecBench(), try TemporaryFolder())
         let source = try photograph(in: folder, hasXMP: hasXMP)
