@@ -37,6 +37,8 @@ void *hv_encode_png(VipsImage *image, const hv_encoding *how, const hv_palette *
 /// be written. The caller frees the result with `hv_free`.
 void *hv_encode_directly(
     VipsImage *image, hv_loader format, const hv_encoding *how, const hv_palette *palette, size_t *count);
+/// 1, and its bytes, when the image has a profile for its colours: grey, RGB or CMYK (ICC.1:2010, 7.2.6); otherwise 0.
+int hv_get_profile(VipsImage *image, const void **bytes, size_t *count);
 /// Copies the profile and the metadata of an image to another, which must have no other reference.
 void hv_copy_metadata(VipsImage *to, VipsImage *from);
 /// Resolves the functions of libjxl in the opened plug-in; 0 on success.

@@ -10,11 +10,6 @@ static float distance_of(int quality) {
     return 53.0f / 3000.0f * (float)(quality * quality) - 23.0f / 20.0f * (float)quality + 25.0f;
 }
 
-/// 1 when the profile matches the image: an RGB profile for colours, a grey profile for grey (ICC.1:2010, 7.2.6).
-static int is_suited(const void *profile, size_t count, int is_gray) {
-    return count > 20 && !memcmp((const char *)profile + 16, is_gray ? "GRAY" : "RGB ", 4);
-}
-
 static int describe(JxlEncoder *encoder, VipsImage *image, const hv_encoding *how) {
     int is_deep = image->BandFmt == VIPS_FORMAT_USHORT, is_gray = image->Bands < 3;
     JxlBasicInfo info;
@@ -29,9 +24,7 @@ static int describe(JxlEncoder *encoder, VipsImage *image, const hv_encoding *ho
     if (hv_libjxl.JxlEncoderSetBasicInfo(encoder, &info)) return -1;
     const void *profile = NULL;
     size_t count = 0;
-    int has_profile = vips_image_get_typeof(image, VIPS_META_ICC_NAME)
-        && !vips_image_get_blob(image, VIPS_META_ICC_NAME, &profile, &count) && is_suited(profile, count, is_gray);
-    if (has_profile && !hv_libjxl.JxlEncoderSetICCProfile(encoder, profile, count)) return 0;
+    if (hv_get_profile(image, &profile, &count) && !hv_libjxl.JxlEncoderSetICCProfile(encoder, profile, count)) return 0;
     JxlColorEncoding colours;
     hv_libjxl.JxlColorEncodingSetToSRGB(&colours, is_gray ? JXL_TRUE : JXL_FALSE);
     return hv_libjxl.JxlEncoderSetColorEncoding(encoder, &colours) ? -1 : 0;

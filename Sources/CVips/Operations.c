@@ -98,6 +98,22 @@ static VipsImage *transformed(VipsImage *image, const char *profile, VipsIntent 
     return bare;
 }
 
+int hv_get_profile(VipsImage *image, const void **bytes, size_t *count) {
+    const char *space;
+    switch (image->Type) {
+    case VIPS_INTERPRETATION_B_W:
+    case VIPS_INTERPRETATION_GREY16: space = "GRAY"; break;
+    case VIPS_INTERPRETATION_sRGB:
+    case VIPS_INTERPRETATION_RGB:
+    case VIPS_INTERPRETATION_RGB16: space = "RGB "; break;
+    case VIPS_INTERPRETATION_CMYK: space = "CMYK"; break;
+    default: return 0;
+    }
+    return vips_image_get_typeof(image, VIPS_META_ICC_NAME)
+        && !vips_image_get_blob(image, VIPS_META_ICC_NAME, bytes, count) && *count > 20
+        && !memcmp((const char *)*bytes + 16, space, 4);
+}
+
 /// The intent to use of the embedded profile: colorimetric if it has that; −1 when the profile cannot be used. libvips would
 /// take sRGB in its place.
 static int usable_intent(VipsImage *image) {
@@ -106,10 +122,7 @@ static int usable_intent(VipsImage *image) {
         VIPS_INTENT_RELATIVE, VIPS_INTENT_PERCEPTUAL, VIPS_INTENT_SATURATION, VIPS_INTENT_ABSOLUTE};
     const void *bytes;
     size_t count;
-    if (!vips_image_get_typeof(image, VIPS_META_ICC_NAME)
-        || vips_image_get_blob(image, VIPS_META_ICC_NAME, &bytes, &count)
-        || !vips_icc_is_compatible_profile(image, bytes, count))
-        return -1;
+    if (!hv_get_profile(image, &bytes, &count)) return -1;
     cmsHPROFILE profile = cmsOpenProfileFromMem(bytes, (cmsUInt32Number)count);
     int usable = -1;
     for (size_t i = 0; profile && i < sizeof intents / sizeof *intents && usable < 0; i++)
@@ -126,8 +139,11 @@ VipsImage *hv_to_srgb_profile(VipsImage *image, int depth) {
     if (!out && vips_image_get_interpretation(image) == VIPS_INTERPRETATION_CMYK)
         out = transformed(image, "cmyk", VIPS_INTENT_RELATIVE, depth);
     vips_error_clear();
-    // A profile that nothing can be made of stays with the samples.
-    return out ? out : hv_to_rgb(image, depth);
+    if (out) return out;
+    // A profile that nothing can be made of stays with the samples, but for grey ones, of which others are made.
+    out = hv_to_rgb(image, depth);
+    if (out && image->Bands < 3) vips_image_remove(out, VIPS_META_ICC_NAME);
+    return out;
 }
 
 VipsImage *hv_add_alpha(VipsImage *image) { MADE(vips_addalpha(image, &out, NULL)); }

@@ -275,7 +275,12 @@ extension Encoder {
 
 extension EncodedFormat {
     /// `true` when grey images are converted to RGB.
-    var isAlwaysRGB: Bool { self == .gif || self == .webp || self == .bmp || self == .ico }
+    var isAlwaysRGB: Bool {
+        switch self {
+        case .gif, .webp, .avif, .heic, .bmp, .ico: true
+        case .png, .jpeg, .tiff, .jxl: false
+        }
+    }
 
     /// `true` when a file with this encoding is decoded to the same samples. AVIF and HEIC convert colours even in
     /// lossless mode; a BMP or ICO is rarely the source of further steps.

@@ -16,9 +16,19 @@ import Testing
         // L of 0…100 is 0…255, a and b are 128 more.
         for _ in 0..<8 { lut += [128, 198, 188] }
         lut += curve + curve + curve
+        return profile(of: "RGB Lab ", [(table, lut)])
+    }
+
+    /// A grey profile with a gamma of 4: middle grey is nearly black.
+    private static var gray: [UInt8] {
+        profile(of: "GRAYXYZ ", [("kTRC", ascii("curv") + zeros(4) + big32(1) + [4, 0, 0, 0])])
+    }
+
+    /// A profile from one space of colours to another, with parts besides those that all have.
+    private static func profile(of spaces: String, _ more: [(String, [UInt8])]) -> [UInt8] {
         let white = ascii("XYZ ") + zeros(4) + big32(0xF6D6) + big32(0x10000) + big32(0xD32D)
         let text = ascii("text") + zeros(4) + ascii("none") + zeros(4)
-        let parts = [("wtpt", white), ("cprt", text), (table, lut)]
+        let parts = [("wtpt", white), ("cprt", text)] + more
         var tags = big32(UInt32(parts.count))
         var data: [UInt8] = []
         for (name, bytes) in parts {
@@ -26,7 +36,7 @@ import Testing
             data += bytes + zeros((4 - bytes.count % 4) % 4)
         }
         var head = big32(UInt32(128 + tags.count + data.count)) + zeros(4) + big32(0x0240_0000)
-        head += ascii("mntrRGB Lab ") + zeros(12) + ascii("acsp") + zeros(28)
+        head += ascii("mntr" + spaces) + zeros(12) + ascii("acsp") + zeros(28)
         head += big32(0xF6D6) + big32(0x10000) + big32(0xD32D)
         return head + zeros(128 - head.count) + tags + data
     }
@@ -53,15 +63,38 @@ import Testing
         }
     }
 
-    @Test("A profile that cannot be read leaves the colours as they are, of grey, of RGB and of inks")
-    func brokenProfiles() async throws {
+    @Test(
+        "A profile that cannot be read or is for other colours leaves the colours as they are, of grey, of RGB and of inks"
+    )
+    func unusableProfiles() async throws {
         let bench = try await CodecBench()
-        for fixture in ["jpeg-gray.jpg", "jpeg-444.jpg", "jpeg-cmyk.jpg"] {
-            let source = try bench.file(try jpeg(fixture, Array(repeating: 7, count: 300)))
+        let broken = Array(repeating: UInt8(7), count: 300)
+        for (fixture, profile) in [
+            ("jpeg-gray.jpg", broken), ("jpeg-444.jpg", broken), ("jpeg-cmyk.jpg", broken),
+            ("jpeg-gray.jpg", Self.profile("A2B0")), ("jpeg-444.jpg", Self.gray),
+            ("jpeg-cmyk.jpg", Self.gray),
+        ] {
+            let source = try bench.file(try jpeg(fixture, profile))
             let plain = try await bench.pixels(fixture)
             #expect(try await bench.pixels(of: source, "jpeg") == plain, "\(fixture)")
-            let made = try await bench.make(source, "jpeg", rule: .format(.png, Encoding(profile: .sRGB)))
-            #expect(try await bench.pixels(of: try bench.file(made.bytes), "png") == plain, "\(fixture)")
+            for (format, encoding) in [(EncodedFormat.png, Encoding(profile: .sRGB)), (.bmp, Encoding())] {
+                let made = try await bench.make(source, "jpeg", rule: .format(format, encoding))
+                let again = try await bench.pixels(of: try bench.file(made.bytes), format.rawValue)
+                #expect(again == plain, "\(fixture) \(format)")
+            }
+        }
+    }
+
+    @Test("Grey with a profile of its own looks the same in every format")
+    func grayProfiles() async throws {
+        let bench = try await CodecBench()
+        let source = try bench.file(try jpeg("jpeg-gray.jpg", Self.gray))
+        let shown = try await bench.pixels(of: source, "jpeg")
+        #expect(try await shown.likeness(bench.pixels("jpeg-gray.jpg")) < 20)
+        for format in EncodedFormat.allCases where bench.worker.facts.encodes.contains(format.rawValue) {
+            let made = try await bench.make(source, "jpeg", rule: .format(format, Encoding(quality: 98)))
+            let again = try await bench.pixels(of: try bench.file(made.bytes), format.rawValue)
+            #expect(again.likeness(shown) > 30, "\(format)")
         }
     }
 
