@@ -193,14 +193,6 @@ VipsImage *hv_fill(VipsImage *like, const double *colour, int count) {
     return vips_image_new_from_image(like, colour, count);
 }
 
-VipsImage *hv_composite(VipsImage *base, VipsImage *over, const char *mode) {
-    int value = vips_enum_from_nick("hv_composite", VIPS_TYPE_BLEND_MODE, mode);
-    if (value < 0) return NULL;
-    VipsImage *out = NULL;
-    if (vips_composite2(base, over, &out, value, NULL)) return NULL;
-    return out;
-}
-
 VipsImage *hv_multiply_alpha(VipsImage *alpha, VipsImage *mask, int depth) {
     VipsImage *product;
     if (vips_multiply(alpha, mask, &product, NULL)) return NULL;

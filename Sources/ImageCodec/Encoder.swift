@@ -138,7 +138,7 @@ struct Encoder {
             } else {
                 var ground = encoding.background
                 if let colour = ground, colour.alpha < 255 {
-                    image = try Processing.composited(image, alpha: 1, on: colour, by: "over")
+                    image = try Processing.composited(image, alpha: 1, on: colour, by: hv_over)
                     ground = nil
                 }
                 if ground != nil || !format.hasAlpha {

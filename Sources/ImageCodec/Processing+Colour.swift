@@ -89,13 +89,13 @@ extension Processing {
 
     /// The image with an opacity, composited onto a background of one colour, or onto a transparent one.
     static func composited(
-        _ image: CodecImage, alpha: Double, on ground: RecipeColor?, by mode: String
+        _ image: CodecImage, alpha: Double, on ground: RecipeColor?, by mode: hv_mode
     ) throws(RenderFailure) -> CodecImage {
         let image = try image.eightBit().inRGB().withAlpha()
         let source = alpha == 1 ? image : try linear(image, scale: [1, 1, 1], offset: [0, 0, 0], alphaScale: alpha)
         let colour = ground ?? RecipeColor(red: 0, green: 0, blue: 0, alpha: 0)
         let base = try image.applying { hv_fill($0, colour.channels(depth: 8) + [Double(colour.alpha)], 4) }
-        return try base.applying(with: source) { hv_composite($0, $1, mode) }.applying { hv_cast($0, 8) }
+        return try base.applying(with: source) { hv_composite($0, $1, mode) }
     }
 
     /// in × scale + offset for the colours of an RGB image, and in × alphaScale for its alpha.
@@ -128,41 +128,41 @@ extension RecipeColor {
 }
 
 extension BlendMode {
-    /// The name in libvips.
-    var libraryName: String {
+    /// The mode in the library.
+    var libraryMode: hv_mode {
         switch self {
-        case .normal: "over"
-        case .multiply: "multiply"
-        case .screen: "screen"
-        case .overlay: "overlay"
-        case .darken: "darken"
-        case .lighten: "lighten"
-        case .colorDodge: "colour-dodge"
-        case .colorBurn: "colour-burn"
-        case .hardLight: "hard-light"
-        case .softLight: "soft-light"
-        case .difference: "difference"
-        case .exclusion: "exclusion"
+        case .normal: hv_over
+        case .multiply: hv_multiply
+        case .screen: hv_screen
+        case .overlay: hv_overlay
+        case .darken: hv_darken
+        case .lighten: hv_lighten
+        case .colorDodge: hv_colour_dodge
+        case .colorBurn: hv_colour_burn
+        case .hardLight: hv_hard_light
+        case .softLight: hv_soft_light
+        case .difference: hv_difference
+        case .exclusion: hv_exclusion
         }
     }
 }
 
 extension CompositingOperation {
-    /// The name in libvips.
-    var libraryName: String {
+    /// The mode in the library.
+    var libraryMode: hv_mode {
         switch self {
-        case .clear: "clear"
-        case .copy: "source"
-        case .sourceOver: "over"
-        case .sourceIn: "in"
-        case .sourceOut: "out"
-        case .sourceAtop: "atop"
-        case .destinationOver: "dest-over"
-        case .destinationIn: "dest-in"
-        case .destinationOut: "dest-out"
-        case .destinationAtop: "dest-atop"
-        case .xor: "xor"
-        case .plusLighter: "add"
+        case .clear: hv_clear
+        case .copy: hv_source
+        case .sourceOver: hv_over
+        case .sourceIn: hv_in
+        case .sourceOut: hv_out
+        case .sourceAtop: hv_atop
+        case .destinationOver: hv_below_over
+        case .destinationIn: hv_below_in
+        case .destinationOut: hv_below_out
+        case .destinationAtop: hv_below_atop
+        case .xor: hv_xor
+        case .plusLighter: hv_add
         }
     }
 }

@@ -31,7 +31,7 @@ extension Processing {
     static func grounded(_ image: CodecImage, on colour: RecipeColor?) throws(RenderFailure) -> CodecImage {
         guard let colour else { return image }
         if colour.alpha == 255 { return try image.applying { hv_flatten($0, colour.channels(depth: image.depth), 3) } }
-        return try composited(image, alpha: 1, on: colour, by: "over")
+        return try composited(image, alpha: 1, on: colour, by: hv_over)
     }
 
     /// The largest circle around the middle of the image; with a diameter, of the image resized until it covers that.
@@ -60,9 +60,7 @@ extension Processing {
         let line = try image.applying { hv_fill($0, border.color.channels(depth: 8), 3) }.applying(with: mask) {
             hv_join_bands($0, $1)
         }
-        let result = try image.withAlpha().applying(with: line) { hv_composite($0, $1, "over") }.applying {
-            hv_cast($0, 8)
-        }
+        let result = try image.withAlpha().applying(with: line) { hv_composite($0, $1, hv_over) }
         return image.hasAlpha ? result : try result.applying { hv_extract_bands($0, 0, 3) }
     }
 }

@@ -23,9 +23,7 @@ extension Processing {
         }.applying {
             hv_embed($0, Int32(left), Int32(top), Int32(base.width), Int32(base.height), [0, 0, 0, 0], 4)
         }
-        let result = try base.withAlpha().applying(with: laid) { hv_composite($0, $1, "over") }.applying {
-            hv_cast($0, depth)
-        }
+        let result = try base.withAlpha().applying(with: laid) { hv_composite($0, $1, hv_over) }
         return base.hasAlpha ? result : try result.applying { hv_extract_bands($0, 0, 3) }
     }
 

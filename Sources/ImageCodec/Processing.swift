@@ -37,10 +37,10 @@ enum Processing {
             return try controlled(image, brightness: 0, contrast: 1, saturation: 0, exposure: 0.7)
         case .border(let border): return try bordered(image, border)
         case .blend(let blend):
-            return try composited(image, alpha: blend.alpha, on: blend.background, by: blend.mode.libraryName)
+            return try composited(image, alpha: blend.alpha, on: blend.background, by: blend.mode.libraryMode)
         case .compositing(let compositing):
             return try composited(
-                image, alpha: compositing.alpha, on: compositing.background, by: compositing.operation.libraryName)
+                image, alpha: compositing.alpha, on: compositing.background, by: compositing.operation.libraryMode)
         case .watermark(let watermark): return try watermarked(image, watermark, limits)
         case .rotate(.degrees(let degrees)): return try rotated(image, degrees, limits)
         case .rotate(.auto), .format: return image

@@ -1,7 +1,14 @@
 extension ImageProcessor {
     /// The version of the processor's algorithm. It increases when the same parameters give different pixels, so that
     /// no cache serves old ones.
-    public var version: Int { 1 }
+    public var version: Int {
+        switch self {
+        // Translucent colours are blended as the W3C says, squares at the edges have their own mean, and a blur is as wide as
+        // its radius.
+        case .blend, .compositing, .pixelate, .blur, .sharpen: 2
+        default: 1
+        }
+    }
 
     /// The canonical name of the processor and its parameters.
     ///

@@ -69,6 +69,75 @@ import Testing
         }
     }
 
+    @Test("Translucent pictures and colours blend and composite as the formulas of the W3C say")
+    func translucent() async throws {
+        let bench = try await CodecBench()
+        let sky = RecipeColor(red: 64, green: 128, blue: 192)
+        let veil = RecipeColor(red: 64, green: 128, blue: 192, alpha: 128)
+        let cases: [([UInt8], ImageProcessor, [Int])] = [
+            ([255, 255, 255, 128], .blend(try Blend(mode: .multiply, background: sky)), [64, 128, 192, 255]),
+            (
+                [255, 255, 255, 255], .blend(try Blend(mode: .darken, alpha: 0.5, background: sky)),
+                [64, 128, 192, 255]
+            ),
+            ([255, 0, 0, 255], .blend(try Blend(mode: .lighten, alpha: 0.5, background: sky)), [160, 128, 192, 255]),
+            ([0, 0, 0, 128], .blend(try Blend(mode: .screen, background: veil)), [43, 85, 128, 192]),
+            (
+                [252, 252, 252, 255], .blend(try Blend(mode: .exclusion, alpha: 0.48, background: Self.black)),
+                [121, 121, 121, 255]
+            ),
+            ([200, 100, 50, 128], .blend(try Blend(mode: .normal, background: sky)), [132, 114, 121, 255]),
+            ([200, 100, 50, 128], .blend(try Blend(mode: .hardLight)), [200, 100, 50, 128]),
+            // Of opaque colours: 144/255 above one half, and below, by 9.1.6 to 9.1.9.
+            ([200, 100, 50, 255], .blend(try Blend(mode: .overlay, background: sky)), [100, 101, 154, 255]),
+            ([200, 100, 50, 255], .blend(try Blend(mode: .hardLight, background: sky)), [173, 100, 75, 255]),
+            ([200, 100, 50, 255], .blend(try Blend(mode: .colorDodge, background: sky)), [255, 211, 239, 255]),
+            ([200, 100, 50, 255], .blend(try Blend(mode: .colorBurn, background: sky)), [11, 0, 0, 255]),
+            ([200, 100, 50, 255], .blend(try Blend(mode: .softLight, background: sky)), [100, 114, 163, 255]),
+            (
+                [0, 128, 30, 255], .compositing(try Compositing(operation: .sourceAtop, background: veil)),
+                [0, 128, 30, 128]
+            ),
+            ([0, 255, 30, 255], .compositing(try Compositing(operation: .destinationAtop)), [0, 255, 30, 255]),
+            (
+                [255, 0, 30, 128], .compositing(try Compositing(operation: .destinationAtop, background: sky)),
+                [64, 128, 192, 128]
+            ),
+            (
+                [255, 0, 30, 128], .compositing(try Compositing(operation: .sourceIn, background: veil)),
+                [255, 0, 30, 64]
+            ),
+            (
+                [255, 0, 30, 128], .compositing(try Compositing(operation: .sourceOut, background: veil)),
+                [255, 0, 30, 64]
+            ),
+            (
+                [255, 0, 30, 128], .compositing(try Compositing(operation: .destinationOut, background: veil)),
+                [64, 128, 192, 64]
+            ),
+            (
+                [255, 0, 30, 128], .compositing(try Compositing(operation: .xor, background: veil)),
+                [160, 64, 111, 128]
+            ),
+            (
+                [255, 0, 30, 128], .compositing(try Compositing(operation: .plusLighter, background: veil)),
+                [160, 64, 111, 255]
+            ),
+            (
+                [255, 255, 255, 128],
+                .border(try Border(color: RecipeColor(red: 255, green: 255, blue: 255, alpha: 64), width: 1)),
+                [255, 255, 255, 160]
+            ),
+        ]
+        for (pixel, processor, expected) in cases {
+            let source = try bench.file(Drawn.bitmap(1, 1) { _, _ in pixel })
+            let result = try await bench.pixels(of: source, "bmp", [processor])[0, 0].map(Int.init)
+            #expect(
+                zip(result, expected).allSatisfy { abs($0 - $1) <= 1 },
+                "\(processor.identifier): \(result), not \(expected)")
+        }
+    }
+
     @Test("A crop has the very pixels of its part, by its anchor, and no more than there are")
     func crops() async throws {
         let bench = try await CodecBench()

@@ -54,10 +54,10 @@ import Testing
             (.flip(try Flip(horizontal: true)), "flip.1(horizontal=true,vertical=false)"),
             (.circle(try Circle()), "circle.1()"),
             (.circle(try Circle(diameter: 40, background: half)), "circle.1(diameter=40,background=#0a0b0c80)"),
-            (.sharpen(try Sharpen()), "sharpen.1(radius=1,amount=1)"),
-            (.pixelate(try Pixelate(size: 8)), "pixelate.1(size=8)"),
+            (.sharpen(try Sharpen()), "sharpen.2(radius=1,amount=1)"),
+            (.pixelate(try Pixelate(size: 8)), "pixelate.2(size=8)"),
             (.gamma(try Gamma(gamma: 2.2)), "gamma.1(gamma=2.2)"),
-            (.blur(try Blur(radius: 2.5)), "blur.1(radius=2.5)"),
+            (.blur(try Blur(radius: 2.5)), "blur.2(radius=2.5)"),
             (.overlay(try Overlay(color: half)), "overlay.1(color=#0a0b0c80,fraction=0.5)"),
             (.tint(half), "tint.1(color=#0a0b0c80)"),
             (
@@ -69,14 +69,14 @@ import Testing
                 .border(try Border(color: half, width: 4, radius: .pixels(3), corners: .topRight)),
                 "border.1(color=#0a0b0c80,width=4,radius=3,corners=topRight)"
             ),
-            (.blend(try Blend(mode: .softLight)), "blend.1(mode=softLight,alpha=1)"),
+            (.blend(try Blend(mode: .softLight)), "blend.2(mode=softLight,alpha=1)"),
             (
                 .blend(try Blend(mode: .multiply, alpha: 0.3, background: half)),
-                "blend.1(mode=multiply,alpha=0.3,background=#0a0b0c80)"
+                "blend.2(mode=multiply,alpha=0.3,background=#0a0b0c80)"
             ),
             (
                 .compositing(try Compositing(operation: .destinationOver, background: half)),
-                "compositing.1(mode=destinationOver,alpha=1,background=#0a0b0c80)"
+                "compositing.2(mode=destinationOver,alpha=1,background=#0a0b0c80)"
             ),
             (.rotate(.auto), "rotate.1(degrees=auto)"),
             (.rotate(try .byDegrees(-90)), "rotate.1(degrees=270)"),
@@ -101,8 +101,8 @@ import Testing
 
     @Test func aChainJoinsItsIdentifiersInOrder() throws {
         let blur = ImageProcessor.blur(try Blur(radius: 1))
-        #expect([blur, .blackWhite].identifier == "blur.1(radius=1)|>blackWhite.1()")
-        #expect([.blackWhite, blur].identifier == "blackWhite.1()|>blur.1(radius=1)")
+        #expect([blur, .blackWhite].identifier == "blur.2(radius=1)|>blackWhite.1()")
+        #expect([.blackWhite, blur].identifier == "blackWhite.1()|>blur.2(radius=1)")
         #expect([ImageProcessor]().identifier == "")
     }
 
@@ -195,11 +195,11 @@ import Testing
                 "downsample.1(width=400,height=200)", "resize.1(width=400,mode=aspectFit,upscale=true)",
                 "crop.1(width=400,height=200,x=0,y=0.25)",
                 "roundCorner.1(radius=6,corners=topLeft,target=400x200,background=#0a0b0c80)",
-                "roundCorner.1(radius=fraction:0.5,corners=all)", "blur.1(radius=5)",
+                "roundCorner.1(radius=fraction:0.5,corners=all)", "blur.2(radius=5)",
                 "overlay.1(color=#0a0b0c80,fraction=0.25)", "tint.1(color=#0a0b0c80)",
                 "colorControls.1(brightness=0.1,contrast=1.5,saturation=0.5,inputEV=-1)", "blackWhite.1()",
                 "border.1(color=#0a0b0c80,width=3,radius=4,corners=bottomLeft)",
-                "blend.1(mode=overlay,alpha=0.5,background=#0a0b0c80)", "compositing.1(mode=xor,alpha=0.5)",
+                "blend.2(mode=overlay,alpha=0.5,background=#0a0b0c80)", "compositing.2(mode=xor,alpha=0.5)",
                 "rotate.1(degrees=auto)", "rotate.1(degrees=12.5)",
                 "resize.1(width=60,height=40,mode=aspectFill,upscale=false,kernel=mitchell,focus=0.25x1)",
                 "crop.1(width=40,height=20,left=6,top=8)",
@@ -207,8 +207,8 @@ import Testing
                 "crop.1(width=40,height=20,anchor=entropy)",
                 "pad.1(width=400,height=200,background=#0a0b0c80,gravity=topRight,upscale=true)",
                 "trim.1(tolerance=2.5)", "flip.1(horizontal=false,vertical=true)",
-                "circle.1(diameter=80,background=#0a0b0c80)", "sharpen.1(radius=4,amount=0.5)",
-                "pixelate.1(size=16)", "gamma.1(gamma=2.2)",
+                "circle.1(diameter=80,background=#0a0b0c80)", "sharpen.2(radius=4,amount=0.5)",
+                "pixelate.2(size=16)", "gamma.1(gamma=2.2)",
                 "watermark.1(image=0a,gravity=top,opacity=0.5,margin=8,scale=0.25)", "format.1(to=avif,quality=50)",
             ])
         #expect(throws: RecipeError.self) { try RecipeValues.all()[0].scaled(by: 1000) }

@@ -50,8 +50,8 @@ import Testing
         (#"[{"trim":{}}]"#, "trim.1(tolerance=10)"),
         (#"[{"flip":{"vertical":true}}]"#, "flip.1(horizontal=false,vertical=true)"),
         (##"[{"circle":{"diameter":8,"backgroundColor":"#000"}}]"##, "circle.1(diameter=8,background=#000000)"),
-        (#"[{"sharpen":{"amount":2}}]"#, "sharpen.1(radius=1,amount=2)"),
-        (#"[{"pixelate":{"size":8}},{"pixelate":{"size":1}}]"#, "pixelate.1(size=8)"),
+        (#"[{"sharpen":{"amount":2}}]"#, "sharpen.2(radius=1,amount=2)"),
+        (#"[{"pixelate":{"size":8}},{"pixelate":{"size":1}}]"#, "pixelate.2(size=8)"),
         (#"[{"gamma":{"gamma":2.20}}]"#, "gamma.1(gamma=2.2)"),
         (
             #"[{"watermark":{"data":"\#(dot)","margin":2.4,"scale":0.25}},{"watermark":{"data":"\#(dot)","opacity":0}}]"#,
@@ -62,7 +62,7 @@ import Testing
             ##"[{"roundCorner":{"radius":{"fraction":0.5},"corners":["topRight"],"targetSize":{"width":4,"height":4},"backgroundColor":"#fff"}}]"##,
             "roundCorner.1(radius=fraction:0.5,corners=topRight,target=4x4,background=#ffffff)"
         ),
-        (#"[{"blur":{"radius":2}},{"blur":{"radius":0}}]"#, "blur.1(radius=2)"),
+        (#"[{"blur":{"radius":2}},{"blur":{"radius":0}}]"#, "blur.2(radius=2)"),
         (##"[{"overlay":{"color":"#0008","fraction":null}}]"##, "overlay.1(color=#00000088,fraction=0.5)"),
         (#"[{"tint":{"color":"black"}}]"#, "tint.1(color=#000000)"),
         (
@@ -71,8 +71,8 @@ import Testing
         ),
         (#"[{"blackWhite":{}}]"#, "blackWhite.1()"),
         (#"[{"border":{"color":"white","width":4}}]"#, "border.1(color=#ffffff,width=4,radius=0,corners=all)"),
-        (#"[{"blend":{"mode":"multiply","alpha":0.5}}]"#, "blend.1(mode=multiply,alpha=0.5)"),
-        (#"[{"compositing":{"operation":"xor"}}]"#, "compositing.1(mode=xor,alpha=1)"),
+        (#"[{"blend":{"mode":"multiply","alpha":0.5}}]"#, "blend.2(mode=multiply,alpha=0.5)"),
+        (#"[{"compositing":{"operation":"xor"}}]"#, "compositing.2(mode=xor,alpha=1)"),
         (#"[{"rotate":{"degrees":-90}}]"#, "rotate.1(degrees=270)"),
         (#"[{"rotate":{"auto":true}}]"#, "rotate.1(degrees=auto)"),
         (#"[{"format":{"to":"webp","quality":80}}]"#, "format.1(to=webp,quality=80)"),
@@ -188,7 +188,7 @@ import Testing
         options.processing.scaleFactor = 2
         #expect(
             try list.options(options)?.processing.recipe.identifier
-                == "resize.1(width=200,mode=aspectFit,upscale=false)|>blur.1(radius=2)")
+                == "resize.1(width=200,mode=aspectFit,upscale=false)|>blur.2(radius=2)")
         options.processing.scaleFactor = 100
         do {
             _ = try (decode(#"[{"resize":{"width":10000}}]"#) as ProcessorList?).options(options)

@@ -46,7 +46,7 @@ import Testing
         ("overlay:0008,0.25", "overlay.1(color=#00000088,fraction=0.25)"),
         ("colorControls:contrast=1.1", "colorControls.1(brightness=0,contrast=1.1,saturation=1,inputEV=0)"),
         ("blackWhite", "blackWhite.1()"), ("blackWhite:", "blackWhite.1()"),
-        ("blur:0/pixelate:8/blur:radius=2", "pixelate.1(size=8)|>blur.1(radius=2)"),
+        ("blur:0/pixelate:8/blur:radius=2", "pixelate.2(size=8)|>blur.2(radius=2)"),
         ("border:fff,4,corners=topLeft", "border.1(color=#ffffff,width=4,radius=0,corners=topLeft)"),
         ("format:to=%77ebp,80", "format.1(to=webp,quality=80)"),
     ]
@@ -142,6 +142,6 @@ import Testing
         options.processing.scaleFactor = 2
         #expect(
             try list.options(options)?.processing.recipe.identifier
-                == "crop.1(width=40,height=20,left=6,top=0)|>blur.1(radius=2)")
+                == "crop.1(width=40,height=20,left=6,top=0)|>blur.2(radius=2)")
     }
 }

@@ -153,8 +153,14 @@ VipsImage *hv_extract_bands(VipsImage *image, int first, int count);
 VipsImage *hv_join_bands(VipsImage *image, VipsImage *more);
 /// An image of one colour, of the size and kind of another, with `count` samples per pixel.
 VipsImage *hv_fill(VipsImage *like, const double *colour, int count);
-/// Combines by one of the Porter and Duff operators or blend modes, by their names in libvips. Not premultiplied.
-VipsImage *hv_composite(VipsImage *base, VipsImage *over, const char *mode);
+/// The operators of Porter and Duff, then the separable blend modes (W3C Compositing and Blending Level 1).
+typedef enum {
+    hv_clear, hv_source, hv_over, hv_in, hv_out, hv_atop, hv_below_over, hv_below_in, hv_below_out, hv_below_atop, hv_xor, hv_add,
+    hv_multiply, hv_screen, hv_overlay, hv_darken, hv_lighten, hv_colour_dodge, hv_colour_burn, hv_hard_light, hv_soft_light,
+    hv_difference, hv_exclusion
+} hv_mode;
+/// Combines two images in RGBA, not premultiplied, of one size and of 8 or 16 bits both.
+VipsImage *hv_composite(VipsImage *below, VipsImage *above, hv_mode mode);
 /// The product of two images, divided by the largest sample of `depth`.
 VipsImage *hv_multiply_alpha(VipsImage *alpha, VipsImage *mask, int depth);
 /// Stacks images of one size and sample format one below the other, in memory.

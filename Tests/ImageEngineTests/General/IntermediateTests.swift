@@ -69,7 +69,7 @@ import Testing
         let second = try await image([gray, blur()])
         #expect(server.requests.count == 1)
         #expect(try lastWork() == (first.record.path ?? "", [["blur"]]))
-        #expect(second.record.key.identifier == "blackWhite.1()|>blur.1(radius=1)")
+        #expect(second.record.key.identifier == "blackWhite.1()|>blur.2(radius=1)")
         #expect(second.record.etag == first.record.etag && second.record.url == url, "it is still of its original")
         // The longest beginning there is.
         try await image([gray, blur(), small()])
@@ -243,7 +243,7 @@ import Testing
         recipe.processors = [gray, try blur()]
         func names() -> [String] { ChainPrefix.all(of: recipe).map(\.recipe.identifier) }
         let png = "serialize.1(format=png)"
-        let both = "blackWhite.1()|>blur.1(radius=1)"
+        let both = "blackWhite.1()|>blur.2(radius=1)"
         #expect(names() == ["\(both)|>\(png)", "blackWhite.1()", "blackWhite.1()|>\(png)", png])
         recipe.serializer = CacheSerializer(format: .tiff)
         let tiff = "serialize.1(format=tiff)"
