@@ -78,6 +78,9 @@ final class Decoder {
             isAdjusted = probe?.isLimitedGray == true
             opened = isAdjusted ? try header.withFullRange() : header
             sequenceCount = probe?.frameCount ?? 1
+        case .pnm where file.matches("P1", at: 0):
+            file = try PlainBitmap.packed(file, limits)
+            opened = try Decoder.open(file, format)
         case .jp2, .pnm: opened = try Decoder.open(file, format).filled(mostSample: probe()?.mostSample)
         case .icns:
             guard let place = probe()?.part else {

@@ -59,4 +59,18 @@ import Testing
         let failure = try await bench.make(bench.file(old), "icns").outcome.failure
         #expect(failure?.kind == .unsupported && failure?.reason.contains("ICNS") == true)
     }
+
+    @Test("The bits of a PBM as text may stand side by side, or apart, with comments between them")
+    func bits() async throws {
+        let bench = try await CodecBench()
+        for text in ["P1\n5 3\n10110\n01001\n11100\n", "P1 # bits\n5 3\n1 0 1 1 0 0 1 0 # 11\n01111 0\t0"] {
+            let source = try bench.file(ascii(text))
+            for steps in [[], [.flip(try Flip(vertical: true)), .flip(try Flip(vertical: true))]] as [[ImageProcessor]]
+            {
+                let pixels = try await bench.pixels(of: source, "pnm", steps)
+                let bits = stride(from: 0, to: pixels.bytes.count, by: 4).map { pixels.bytes[$0] == 0 ? 1 : 0 }
+                #expect(bits == [1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 1, 1, 1, 0, 0], "\(text)")
+            }
+        }
+    }
 }
