@@ -10,15 +10,27 @@ VipsImage *hv_embed(
     return failed ? NULL : out;
 }
 
-VipsImage *hv_pixelate(VipsImage *image, int width, int height) {
+/// The means of squares, in which what lies outside of the image counts as 0.
+static VipsImage *square_means(VipsImage *image, int width, int height) {
     int across = (image->Xsize + width - 1) / width, down = (image->Ysize + height - 1) / height;
-    VipsImage *whole = NULL, *small = NULL, *large = NULL, *out = NULL;
-    if (!vips_embed(image, &whole, 0, 0, across * width, down * height, "extend", VIPS_EXTEND_COPY, NULL)
-        && !vips_shrink(whole, &small, width, height, NULL) && !vips_zoom(small, &large, width, height, NULL))
-        vips_extract_area(large, &out, 0, 0, image->Xsize, image->Ysize, NULL);
+    VipsImage *exact = NULL, *whole = NULL, *out = NULL;
+    if (!vips_cast_float(image, &exact, NULL)
+        && !vips_embed(exact, &whole, 0, 0, across * width, down * height, "extend", VIPS_EXTEND_BLACK, NULL))
+        vips_shrink(whole, &out, width, height, NULL);
+    if (exact) g_object_unref(exact);
     if (whole) g_object_unref(whole);
-    if (small) g_object_unref(small);
-    if (large) g_object_unref(large);
+    return out;
+}
+
+VipsImage *hv_pixelate(VipsImage *image, int width, int height) {
+    VipsImage *one = vips_image_new_from_image1(image, 1), *parts = NULL, *means = NULL, *small = NULL, *large = NULL;
+    VipsImage *out = NULL;
+    if (one && (parts = square_means(one, width, height)) && (means = square_means(image, width, height))
+        && !vips_divide(means, parts, &small, NULL) && !vips_zoom(small, &large, width, height, NULL))
+        vips_extract_area(large, &out, 0, 0, image->Xsize, image->Ysize, NULL);
+    VipsImage *made[] = {one, parts, means, small, large};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (made[i]) g_object_unref(made[i]);
     return out;
 }
 

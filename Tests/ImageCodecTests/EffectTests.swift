@@ -130,6 +130,20 @@ import Testing
         #expect(wide.width == 1 && wide.height == 64 && wide[0, 0] == wide[0, 63])
     }
 
+    @Test("A square that is cut off by an edge has the mean of the pixels that there are")
+    func raggedSquares() async throws {
+        let bench = try await CodecBench()
+        let source = try bench.file(
+            Drawn.bitmap(12, 13) { x, y in x == 11 || y == 12 ? [255, 90, 0, 255] : [0, 0, 0, 255] })
+        let result = try await bench.pixels(of: source, "bmp", [.pixelate(try Pixelate(size: 10))])
+        // Of 2 × 10 pixels a half, of 10 × 3 a third, of 2 × 3 two thirds.
+        for (place, part) in [((0, 0), 0.0), ((11, 9), 1 / 2.0), ((0, 12), 1 / 3.0), ((11, 12), 2 / 3.0)] {
+            let pixel = result[place.0, place.1]
+            #expect(
+                abs(Double(pixel[0]) - 255 * part) <= 1 && abs(Double(pixel[1]) - 90 * part) <= 1, "\(place): \(pixel)")
+        }
+    }
+
     @Test("Middle tones change in greys and deep samples alike, and alpha does not")
     func gammas() async throws {
         let bench = try await CodecBench()

@@ -111,8 +111,8 @@ VipsImage *hv_fit(VipsImage *image, int width, int height);
 /// Lays the image on a larger one of a colour of `count` samples, with its first pixel at `left`, `top`.
 VipsImage *hv_embed(
     VipsImage *image, int left, int top, int width, int height, const double *colour, int count);
-/// Gives every pixel of a square of that side the mean of the square, from the first pixel on. A square that ends outside of
-/// the image counts the last row and column for what is missing.
+/// Gives every pixel of a square of that side the mean of the square, from the first pixel on: of that part of it which is
+/// in the image.
 VipsImage *hv_pixelate(VipsImage *image, int width, int height);
 /// image + amount × (image − blurred), rounded and clipped to `depth`.
 VipsImage *hv_sharpen(VipsImage *image, VipsImage *blurred, double amount, int depth);
