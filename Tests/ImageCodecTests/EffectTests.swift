@@ -144,6 +144,22 @@ import Testing
         }
     }
 
+    @Test("The radius of a blur is the standard deviation of what a point becomes", arguments: [1.0, 2, 6, 15, 20])
+    func deviations(radius: Double) async throws {
+        let bench = try await CodecBench()
+        let width = Int(radius * 12) + 2
+        let source = try bench.file(
+            Drawn.bitmap(width, 3) { x, _ in x < width / 2 ? [0, 0, 0, 255] : [255, 255, 255, 255] })
+        let result = try await bench.pixels(of: source, "bmp", [.blur(try Blur(radius: radius))])
+        // The differences along an edge are the weights.
+        let weights = (1..<width).map { Double(result[$0, 1][0]) - Double(result[$0 - 1, 1][0]) }
+        let variance = weights.enumerated().reduce(0.0) { sum, weight in
+            let distance = Double(weight.offset + 1) - Double(width / 2)
+            return sum + distance * distance * weight.element / 255
+        }
+        #expect(abs(variance.squareRoot() / radius - 1) < 0.04, "\(variance.squareRoot())")
+    }
+
     @Test("Middle tones change in greys and deep samples alike, and alpha does not")
     func gammas() async throws {
         let bench = try await CodecBench()
