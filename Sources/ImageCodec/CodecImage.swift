@@ -93,6 +93,14 @@ final class CodecImage {
     /// and be small or in memory.
     func resampled(to size: Extent) throws(RenderFailure) -> CodecImage? {
         guard depth == 8, isInMemory || width * height <= ImageProcessor.mostPixelsInMemory else { return nil }
+        // The weights of more pixels than that are too small for their fixed point.
+        let most = 1000
+        if width > most * size.width || height > most * size.height {
+            let between = Extent(
+                width: width > most * size.width ? most / 4 * size.width : width,
+                height: height > most * size.height ? most / 4 * size.height : height)
+            return try resampled(to: between)?.resampled(to: size)
+        }
         let ready = try inMemory()
         let result = withExtendedLifetime(ready) {
             hv_resample(ready.handle, covered.width, covered.height, Int32(size.width), Int32(size.height))

@@ -52,4 +52,17 @@ import Testing
             }
         }
     }
+
+    @Test("A pixel is the mean of however many it stands for", arguments: [4_000, 20_000, 60_000])
+    func means(length: Int) async throws {
+        let bench = try await CodecBench()
+        for (width, height) in [(length, 1), (1, length)] {
+            for isWhite in [{ (place: Int) in place < length / 2 }, { place in place % 2 == 1 }] {
+                let samples = (0..<length).map { isWhite($0) ? UInt8(255) : 0 }
+                let source = try bench.file(ascii("P5 \(width) \(height) 255\n") + samples)
+                let pixel = try await bench.pixels(of: source, "pnm", [try size(1, 1)])[0, 0]
+                #expect(abs(Int(pixel[0]) - 128) <= 2, "\(width) × \(height): \(pixel)")
+            }
+        }
+    }
 }
