@@ -21,7 +21,21 @@ VipsImage *hv_crop(VipsImage *image, int left, int top, int width, int height) {
 VipsImage *hv_resize(VipsImage *image, double horizontal, double vertical, const char *kernel) {
     int value = vips_enum_from_nick("hv_resize", VIPS_TYPE_KERNEL, kernel);
     if (value < 0) return NULL;
-    MADE(vips_resize(image, &out, horizontal, "vscale", vertical, "kernel", value, NULL));
+    VipsImage *small, *out = NULL;
+    if (vips_resize(image, &small, VIPS_MIN(1, horizontal), "vscale", VIPS_MIN(1, vertical), "kernel", value, NULL)) return NULL;
+    if (horizontal <= 1 && vertical <= 1) return small;
+    // Enlarged here: libvips places all pixels half a pixel of the result too far to the right and below.
+    double across = VIPS_MAX(1, horizontal), down = VIPS_MAX(1, vertical);
+    VipsInterpolate *interpolate = vips_interpolate_new(value == VIPS_KERNEL_LINEAR ? "bilinear" : "bicubic");
+    VipsArrayInt *area =
+        vips_array_int_newv(4, 0, 0, (int)VIPS_RINT(small->Xsize * across), (int)VIPS_RINT(small->Ysize * down));
+    int failed = !interpolate
+        || vips_affine(small, &out, across, 0.0, 0.0, down, "interpolate", interpolate, "oarea", area, "idx", 0.5, "idy", 0.5,
+            "odx", -0.5, "ody", -0.5, "extend", VIPS_EXTEND_COPY, "premultiplied", TRUE, NULL);
+    if (interpolate) g_object_unref(interpolate);
+    vips_area_unref(VIPS_AREA(area));
+    g_object_unref(small);
+    return failed ? NULL : out;
 }
 
 VipsImage *hv_fit(VipsImage *image, int width, int height) {

@@ -65,4 +65,34 @@ import Testing
             }
         }
     }
+
+    @Test("What lies in the middle stays there, whatever the kernel and the depth", arguments: ResizeKernel.allCases)
+    func middles(kernel: ResizeKernel) async throws {
+        let bench = try await CodecBench()
+        func isWhite(_ x: Int, _ y: Int) -> Bool { (9..<11).contains(x) && (9..<11).contains(y) }
+        let places = (0..<400).map { isWhite($0 % 20, $0 / 20) }
+        for (most, samples) in [
+            (255, places.map { $0 ? [UInt8(255)] : [0] }), (65_535, places.map { $0 ? [255, 255] : [0, 0] }),
+        ] {
+            let source = try bench.file(ascii("P5 20 20 \(most)\n") + samples.flatMap(\.self))
+            for (width, height) in [(40.0, 40.0), (160, 160), (4, 40), (20, 40), (10, 10)] {
+                let step = ImageProcessor.resize(
+                    try Resize(width: width, height: height, mode: .none, upscale: true, kernel: kernel))
+                let result = try await bench.pixels(of: source, "pnm", [step])
+                var (sum, across, down) = (0, 0, 0)
+                for y in 0..<result.height {
+                    for x in 0..<result.width {
+                        let sample = Int(result[x, y][0])
+                        sum += sample
+                        across += sample * (2 * x + 1 - result.width)
+                        down += sample * (2 * y + 1 - result.height)
+                    }
+                }
+                // A tenth of a pixel, of which the numbers are doubles.
+                let slack = sum / 5
+                #expect(
+                    kernel == .nearest || abs(across) <= slack && abs(down) <= slack, "\(most) \(width) × \(height)")
+            }
+        }
+    }
 }
