@@ -50,6 +50,7 @@ public struct Circle: Hashable, Sendable {
     public let diameter: Int?
     /// The colour around the circle; transparent when `nil`.
     public let background: RecipeColor?
+    private let given: AsGiven<Double?>
 
     /// A circle. Default: as large as the image allows, on a transparent ground.
     public init(diameter: Double? = nil, background: RecipeColor? = nil) throws(RecipeError) {
@@ -59,6 +60,11 @@ public struct Circle: Hashable, Sendable {
             self.diameter = nil
         }
         self.background = background?.alpha == 0 ? nil : background
+        given = AsGiven(value: diameter)
+    }
+
+    func scaled(by factor: Double) throws(RecipeError) -> Circle {
+        try Circle(diameter: given.value.map { $0 * factor }, background: background)
     }
 }
 

@@ -34,6 +34,7 @@ public struct Crop: Hashable, Sendable {
     public let unit: Unit
     /// The choice of the part. A part that is placed otherwise than by its corner is limited to the size of the image.
     public let place: Place
+    private let given: AsGiven<(width: Double, height: Double, place: Place)>
 
     /// A part of an image. Default: of whole pixels, from the middle.
     ///
@@ -51,6 +52,7 @@ public struct Crop: Hashable, Sendable {
             return try RecipeValue.number(value, 0...most, name)
         }
         self.unit = unit
+        given = AsGiven(value: (width, height, place))
         self.width = try length(width, "width")
         self.height = try length(height, "height")
         switch place {
@@ -72,8 +74,8 @@ public struct Crop: Hashable, Sendable {
     /// The part with its lengths in pixels multiplied by a factor; fractions are unchanged.
     func scaled(by factor: Double) throws(RecipeError) -> Crop {
         guard unit == .pixels else { return self }
-        var place = place
+        var place = given.value.place
         if case .corner(let x, let y) = place { place = .corner(x: x * factor, y: y * factor) }
-        return try Crop(width: width * factor, height: height * factor, place: place)
+        return try Crop(width: given.value.width * factor, height: given.value.height * factor, place: place)
     }
 }

@@ -6,21 +6,14 @@ extension ImageProcessor {
     public func scaled(by factor: Double) throws(RecipeError) -> ImageProcessor {
         switch self {
         case .downsample(let size): return .downsample(try size.scaled(by: factor))
-        case .resize(let resize):
-            return .resize(
-                try Resize(
-                    width: resize.width.map { Double($0) * factor }, height: resize.height.map { Double($0) * factor },
-                    mode: resize.mode, upscale: resize.upscale, kernel: resize.kernel, focus: resize.focus))
+        case .resize(let resize): return .resize(try resize.scaled(by: factor))
         case .crop(let crop): return .crop(try crop.scaled(by: factor))
         case .pad(let pad):
             return .pad(
                 try Pad(
                     size: try pad.size.scaled(by: factor), background: pad.background, gravity: pad.gravity,
                     upscale: pad.upscale))
-        case .circle(let circle):
-            return .circle(
-                try Circle(
-                    diameter: circle.diameter.map { Double($0) * factor }, background: circle.background))
+        case .circle(let circle): return .circle(try circle.scaled(by: factor))
         case .roundCorner(let round):
             var target = round.targetSize
             if let size = target { target = try size.scaled(by: factor) }
@@ -31,26 +24,16 @@ extension ImageProcessor {
         case .blur(let blur): return .blur(try Blur(radius: blur.radius * factor))
         case .sharpen(let sharpen):
             return .sharpen(try Sharpen(radius: sharpen.radius * factor, amount: sharpen.amount))
-        case .pixelate(let pixelate): return .pixelate(try Pixelate(size: Double(pixelate.size) * factor))
+        case .pixelate(let pixelate): return .pixelate(try pixelate.scaled(by: factor))
         case .border(let border):
             return .border(
                 try Border(
                     color: border.color, width: border.width * factor, radius: border.radius.scaled(by: factor),
                     corners: border.corners))
-        case .watermark(let mark):
-            return .watermark(
-                try Watermark(
-                    data: mark.data, format: mark.format, digest: mark.digest, gravity: mark.gravity,
-                    opacity: mark.opacity, margin: Double(mark.margin) * factor, scale: mark.scale))
+        case .watermark(let mark): return .watermark(try mark.scaled(by: factor))
         case .trim, .flip, .rotate, .overlay, .tint, .colorControls, .gamma, .blackWhite, .blend, .compositing, .format:
             return self
         }
-    }
-}
-
-extension PixelSize {
-    fileprivate func scaled(by factor: Double) throws(RecipeError) -> PixelSize {
-        try PixelSize(width: Double(width) * factor, height: Double(height) * factor)
     }
 }
 

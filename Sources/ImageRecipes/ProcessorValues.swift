@@ -1,9 +1,19 @@
+/// Lengths as they were given, before they were rounded: a factor multiplies these. They make no difference between recipes.
+struct AsGiven<Value: Sendable>: Hashable, Sendable {
+    let value: Value
+
+    static func == (one: AsGiven, other: AsGiven) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {}
+}
+
 /// A size in whole pixels, at least 1 × 1.
 public struct PixelSize: Hashable, Sendable {
     /// The width in pixels.
     public let width: Int
     /// The height in pixels.
     public let height: Int
+    private let given: AsGiven<(width: Double, height: Double)>
 
     /// A size; fractions are rounded to the nearest pixel.
     ///
@@ -11,6 +21,11 @@ public struct PixelSize: Hashable, Sendable {
     public init(width: Double, height: Double) throws(RecipeError) {
         self.width = try RecipeValue.length(width, "width")
         self.height = try RecipeValue.length(height, "height")
+        given = AsGiven(value: (width, height))
+    }
+
+    func scaled(by factor: Double) throws(RecipeError) -> PixelSize {
+        try PixelSize(width: given.value.width * factor, height: given.value.height * factor)
     }
 }
 

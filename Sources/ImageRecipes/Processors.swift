@@ -15,6 +15,7 @@ public struct Resize: Hashable, Sendable {
     /// The point of the image that stays as near to the middle as possible when what exceeds the size is cut off; nothing
     /// is cut off when `nil`.
     public let focus: FocalPoint?
+    private let given: AsGiven<(width: Double?, height: Double?)>
 
     /// A new size; at least one side must be given.
     ///
@@ -32,11 +33,18 @@ public struct Resize: Hashable, Sendable {
         self.upscale = upscale
         self.kernel = kernel
         self.focus = focus
+        given = AsGiven(value: (width, height))
         guard focus == nil || self.mode == .aspectFill else {
             throw RecipeError(
                 parameter: "focus", expected: "left out unless mode is \"aspectFill\" and both sides are given",
                 received: mode == .aspectFill ? "one with a single side" : "one with the mode \"\(mode.rawValue)\"")
         }
+    }
+
+    func scaled(by factor: Double) throws(RecipeError) -> Resize {
+        try Resize(
+            width: given.value.width.map { $0 * factor }, height: given.value.height.map { $0 * factor }, mode: mode,
+            upscale: upscale, kernel: kernel, focus: focus)
     }
 }
 
@@ -188,9 +196,15 @@ public struct Sharpen: Hashable, Sendable {
 public struct Pixelate: Hashable, Sendable {
     /// The side of a square in pixels; 1 changes nothing.
     public let size: Int
+    private let given: AsGiven<Double>
 
     /// Squares of that side.
-    public init(size: Double) throws(RecipeError) { self.size = try RecipeValue.length(size, "size") }
+    public init(size: Double) throws(RecipeError) {
+        self.size = try RecipeValue.length(size, "size")
+        given = AsGiven(value: size)
+    }
+
+    func scaled(by factor: Double) throws(RecipeError) -> Pixelate { try Pixelate(size: given.value * factor) }
 }
 
 /// The parameters of ``ImageProcessor/gamma(_:)``.

@@ -19,6 +19,7 @@ public struct Watermark: Hashable, Sendable {
     public let margin: Int
     /// The width of the picture as a part of that of the image; the picture's own width when `nil`.
     public let scale: Double?
+    private let given: AsGiven<Double>
 
     /// A picture to lay over images. Default: as it is, at the bottom right.
     public init(
@@ -35,7 +36,14 @@ public struct Watermark: Hashable, Sendable {
         (self.data, self.format, self.digest, self.gravity) = (data, format, digest, gravity)
         self.opacity = try RecipeValue.number(opacity, 0...1, "opacity")
         self.margin = Int(try RecipeValue.number(margin, 0...RecipeValue.longestSide, "margin").rounded())
+        given = AsGiven(value: margin)
         self.scale = if let scale { try RecipeValue.part(scale, "scale") } else { nil }
+    }
+
+    func scaled(by factor: Double) throws(RecipeError) -> Watermark {
+        try Watermark(
+            data: data, format: format, digest: digest, gravity: gravity, opacity: opacity,
+            margin: given.value * factor, scale: scale)
     }
 
     /// The digest stands for the file.

@@ -188,6 +188,27 @@ import Testing
         #expect((nothing + [.blackWhite] + nothing).canonical == [.blackWhite])
     }
 
+    @Test func lengthsAreMultipliedBeforeTheyAreRounded() throws {
+        let size = try PixelSize(width: 10.5, height: 33.3)
+        let all: [ImageProcessor] = [
+            .downsample(size), .resize(try Resize(width: 10.5, height: 0.25)),
+            .crop(try Crop(width: 10.5, height: 33.3, place: .corner(x: 0.5, y: 2.25))), .pad(try Pad(size: size)),
+            .circle(try Circle(diameter: 10.5)), .roundCorner(try RoundCorner(radius: .pixels(1), targetSize: size)),
+            .pixelate(try Pixelate(size: 2.5)),
+            .watermark(try Watermark(data: [], format: "png", digest: "0a", margin: 1.5)),
+        ]
+        #expect(
+            try all.map { try $0.scaled(by: 2).identifier } == [
+                "downsample.1(width=21,height=67)", "resize.1(width=21,height=1,mode=none,upscale=false)",
+                "crop.1(width=21,height=67,left=1,top=5)",
+                "pad.1(width=21,height=67,gravity=center,upscale=false)", "circle.1(diameter=21)",
+                "roundCorner.1(radius=2,corners=all,target=21x67)", "pixelate.2(size=5)",
+                "watermark.1(image=0a,gravity=bottomRight,opacity=1,margin=3)",
+            ])
+        // What was given makes no other recipe.
+        #expect(try Set([Resize(width: 10.5, height: nil), Resize(width: 11, height: nil)]).count == 1)
+    }
+
     @Test func lengthsInPixelsGrowWithTheScaleAndNothingElseDoes() throws {
         let twice = try RecipeValues.all().map { try $0.scaled(by: 2).identifier }
         #expect(
