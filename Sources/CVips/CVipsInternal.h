@@ -55,11 +55,9 @@ int hv_all_opaque(const uint8_t *samples, size_t count, size_t bands);
 /// of signed integers −2ⁿ⁻¹…2ⁿ⁻¹ − 1 (TIFF 6.0, SMinSampleValue), of floating point 0…1. Lab stays as it is. NULL for
 /// complex samples. Takes over the reference to `image`.
 VipsImage *hv_unsigned_samples(VipsImage *image);
-/// `true` when a field of EXIF tells where the picture was taken, or is the notes of the camera's maker, which may tell it too
-/// (Exif 2.3, 4.6.6 and 4.6.5): libvips has the fields of the GPS directory as those of directory 3.
-int hv_is_position(const char *field);
-/// 1 when the XMP of an image tells where the picture was taken (XMP, part 2, 2.6: properties named GPS…); otherwise 0.
-int hv_xmp_has_position(VipsImage *image);
+/// 1 when a field of the metadata tells where the picture was taken, or is the notes of the camera's maker, which may tell it
+/// too; otherwise 0.
+int hv_is_position(VipsImage *image, const char *field);
 /// 1 when the pixels are in memory; otherwise 0.
 int hv_is_in_memory(VipsImage *image);
 

@@ -91,9 +91,9 @@ int hv_carried_metadata(VipsImage *image) {
     int kinds = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (vips_image_get_typeof(image, names[i])) kinds |= 1 << i;
-    int has_position = hv_xmp_has_position(image);
-    gchar **fields = kinds & 1 ? vips_image_get_fields(image) : NULL;
-    for (gchar **field = fields; field && *field && !has_position; field++) has_position = hv_is_position(*field);
+    int has_position = 0;
+    gchar **fields = kinds ? vips_image_get_fields(image) : NULL;
+    for (gchar **field = fields; field && *field && !has_position; field++) has_position = hv_is_position(image, *field);
     g_strfreev(fields);
     return has_position ? kinds | 8 : kinds;
 }

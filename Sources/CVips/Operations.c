@@ -279,10 +279,9 @@ VipsImage *hv_with_metadata(VipsImage *image, VipsImage *from) {
     return copy;
 }
 
-VipsImage *hv_with_orientation(VipsImage *image, int orientation) {
-    VipsImage *copy;
-    if (vips_copy(image, &copy, NULL)) return NULL;
-    vips_image_set_int(copy, VIPS_META_ORIENTATION, orientation);
+VipsImage *hv_with_metadata_alone(VipsImage *image, VipsImage *from) {
+    VipsImage *copy = hv_with_metadata(image, from);
+    if (copy) vips_image_remove(copy, VIPS_META_ICC_NAME);
     return copy;
 }
 
@@ -295,27 +294,14 @@ static VipsImage *as_still(VipsImage *image) {
     return copy;
 }
 
-int hv_is_position(const char *field) {
-    return g_str_has_prefix(field, "exif-ifd3-") || !strcmp(field, "exif-ifd2-MakerNote");
-}
-
-int hv_xmp_has_position(VipsImage *image) {
-    const void *bytes;
-    size_t count;
-    if (!vips_image_get_typeof(image, VIPS_META_XMP_NAME) || vips_image_get_blob(image, VIPS_META_XMP_NAME, &bytes, &count))
-        return 0;
-    return g_strstr_len(bytes, (gssize)count, "GPS") != NULL;
-}
-
 static VipsImage *without_position(VipsImage *image) {
     VipsImage *copy = as_still(image);
     if (!copy) return NULL;
     // The encoders write EXIF anew, without the fields that are gone.
     gchar **names = vips_image_get_fields(copy);
     for (gchar **name = names; name && *name; name++)
-        if (hv_is_position(*name)) vips_image_remove(copy, *name);
+        if (hv_is_position(copy, *name)) vips_image_remove(copy, *name);
     g_strfreev(names);
-    if (hv_xmp_has_position(copy)) vips_image_remove(copy, VIPS_META_XMP_NAME);
     return copy;
 }
 

@@ -201,9 +201,10 @@ final class Decoder {
         }
     }
 
-    /// A frame of an animated PNG with the orientation that its file gives to all of them.
+    /// A frame of an animated PNG, which is in sRGB, with the other metadata of its file, also the orientation.
     private func marked(_ frame: CodecImage) throws(RenderFailure) -> CodecImage {
-        orientation > 1 ? try frame.applying { hv_with_orientation($0, Int32(orientation)) } : frame
+        guard let opened, orientation > 1 || !opened.metadata.isEmpty else { return frame }
+        return try frame.applying(with: opened) { hv_with_metadata_alone($0, $1) }
     }
 
     /// What the picture covers of its pixels when it is shrunk during decoding.

@@ -24,8 +24,8 @@ import Testing
         return path
     }
 
-    private func segment(_ body: [UInt8]) -> [UInt8] {
-        [0xFF, 0xE1, UInt8((body.count + 2) >> 8), UInt8((body.count + 2) & 255)] + body
+    private func segment(_ body: [UInt8], _ marker: UInt8 = 0xE1) -> [UInt8] {
+        [0xFF, marker, UInt8((body.count + 2) >> 8), UInt8((body.count + 2) & 255)] + body
     }
 
     /// Three directories of TIFF: the orientation, date and maker's notes, and the position (Exif 2.3, 4.6).
@@ -72,5 +72,66 @@ import Testing
         #expect(try await made(Encoding()) == ["place": false, "notes": false, "date": true])
         #expect(try await made(Encoding(metadata: .all)) == ["place": true, "notes": true, "date": true])
         #expect(try await made(Encoding(metadata: .none)) == ["place": false, "notes": false, "date": false])
+    }
+
+    /// A resource of Photoshop's with data of the IPTC, or others.
+    private static func resource(_ number: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+        ascii("8BIM") + [4, number, 0, 0] + big32(UInt32(bytes.count)) + bytes + zeros(bytes.count % 2)
+    }
+
+    @Test(
+        "Nor do they tell a place by the data of the IPTC, of Photoshop or by XMP, which stay where they tell none"
+    )
+    func otherBlocks() async throws {
+        let bench = try await CodecBench()
+        func iptc(_ set: UInt8) -> [UInt8] {
+            Self.resource(4, [0x1C, 2, set, 0, 10] + ascii("SECRETTEXT"))
+        }
+        func xmp(_ name: String) -> [UInt8] {
+            segment(
+                ascii(
+                    "http://ns.adobe.com/xap/1.0/\0<x:xmpmeta><rdf:Description \(name)=\"SECRETTEXT\"/></x:xmpmeta>"
+                ))
+        }
+        let photoshop = ascii("Photoshop 3.0\0")
+        let places =
+            [90, 92, 101].map { segment(photoshop + iptc($0), 0xED) } + [
+                segment(photoshop + Self.resource(0x22, Self.exif + ascii("SECRETTEXT")), 0xED),
+                xmp("photoshop:City"),
+                xmp("Iptc4xmpCore:Location"),
+            ]
+        let others = [segment(photoshop + iptc(120), 0xED), xmp("dc:creator")]
+        let plain = try Fixtures.bytes("jpeg-420.jpg")
+        for (number, added) in (places + others).enumerated() {
+            let source = try bench.file(plain[..<2] + added + plain[2...])
+            for (metadata, isTold) in [
+                (Encoding.Metadata.withoutPosition, number >= places.count), (.all, true),
+            ] {
+                let made = try await bench.make(
+                    source, "jpeg", [.blackWhite], rule: .format(.jpeg, Encoding(metadata: metadata)))
+                #expect(
+                    (made.bytes.firstRange(of: ascii("SECRETTEXT")) != nil) == isTold, "\(number) \(metadata)"
+                )
+            }
+        }
+    }
+
+    @Test(
+        "An animated PNG keeps its EXIF like every other picture, without the place unless asked for")
+    func animations() async throws {
+        let bench = try await CodecBench()
+        let drawn = Drawn.animation(8, 8, frames: 2) { frame, x, y in
+            [UInt8(frame * 90), UInt8(x), UInt8(y), 255]
+        }
+        let source = try bench.file(drawn[..<33] + Bombs.chunk("eXIf", Self.exif) + drawn[33...])
+        for metadata in [Encoding.Metadata.all, .withoutPosition, .none] {
+            let made = try await bench.make(
+                source, "png", [.blackWhite], rule: .format(.png, Encoding(metadata: metadata)))
+            #expect(try made.outcome.image.frameCount == 2)
+            let isAll = metadata == .all
+            #expect(
+                told(by: made.bytes) == ["place": isAll, "notes": isAll, "date": metadata != .none],
+                "\(metadata)")
+        }
     }
 }

@@ -174,8 +174,8 @@ int hv_means(VipsImage *image, double *means, int count);
 int hv_is_opaque(VipsImage *image, int depth);
 /// A copy of one image with the metadata of another.
 VipsImage *hv_with_metadata(VipsImage *image, VipsImage *from);
-/// A copy that says how it is to be turned, 1…8 as in EXIF.
-VipsImage *hv_with_orientation(VipsImage *image, int orientation);
+/// The same without the profile.
+VipsImage *hv_with_metadata_alone(VipsImage *image, VipsImage *from);
 /// A copy with only the chosen metadata.
 VipsImage *hv_choose_metadata(VipsImage *image, hv_metadata_choice chosen);
 /// Sets the page height of a strip of frames, the delays in milliseconds and the loop count (0 for forever).
