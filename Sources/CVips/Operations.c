@@ -131,7 +131,7 @@ int hv_get_profile(VipsImage *image, const void **bytes, size_t *count) {
 
 /// The intent to use of the embedded profile: colorimetric if it has that; −1 when the profile cannot be used. libvips would
 /// take sRGB in its place.
-static int usable_intent(VipsImage *image) {
+static int usable_intent(VipsImage *image, cmsUInt32Number direction) {
     // A profile made of tables may have those of one intent only (ICC.1:2010, 8.3).
     static const VipsIntent intents[] = {
         VIPS_INTENT_RELATIVE, VIPS_INTENT_PERCEPTUAL, VIPS_INTENT_SATURATION, VIPS_INTENT_ABSOLUTE};
@@ -142,14 +142,14 @@ static int usable_intent(VipsImage *image) {
     int usable = -1;
     for (size_t i = 0; profile && i < sizeof intents / sizeof *intents && usable < 0; i++)
         // The numbers are those of lcms.
-        if (cmsIsIntentSupported(profile, (cmsUInt32Number)intents[i], LCMS_USED_AS_INPUT)) usable = intents[i];
+        if (cmsIsIntentSupported(profile, (cmsUInt32Number)intents[i], direction)) usable = intents[i];
     if (profile) cmsCloseProfile(profile);
     return usable;
 }
 
 VipsImage *hv_to_srgb_profile(VipsImage *image, int depth) {
     depth = depth == 16 ? 16 : 8;
-    int intent = usable_intent(image);
+    int intent = usable_intent(image, LCMS_USED_AS_INPUT);
     VipsImage *out = intent < 0 ? NULL : transformed(image, NULL, intent, depth);
     if (!out && vips_image_get_interpretation(image) == VIPS_INTERPRETATION_CMYK)
         out = transformed(image, "cmyk", VIPS_INTENT_RELATIVE, depth);
@@ -158,6 +158,41 @@ VipsImage *hv_to_srgb_profile(VipsImage *image, int depth) {
     // A profile that nothing can be made of stays with the samples, but for grey ones, of which others are made.
     out = hv_to_rgb(image, depth);
     if (out && image->Bands < 3) vips_image_remove(out, VIPS_META_ICC_NAME);
+    return out;
+}
+
+void hv_samples_of_colour(VipsImage *image, const uint8_t *colour, double *samples) {
+    uint16_t from[3], to[3];
+    for (int band = 0; band < 3; band++) from[band] = to[band] = (uint16_t)(colour[band] * 257);
+    int intent = usable_intent(image, LCMS_USED_AS_OUTPUT);
+    const void *bytes;
+    size_t count;
+    if (intent >= 0 && hv_get_profile(image, &bytes, &count)) {
+        cmsHPROFILE screen = cmsCreate_sRGBProfile(), own = cmsOpenProfileFromMem(bytes, (cmsUInt32Number)count);
+        cmsHTRANSFORM transform = screen && own ? cmsCreateTransform(screen, TYPE_RGB_16, own,
+            cmsFormatterForColorspaceOfProfile(own, 2, FALSE), (cmsUInt32Number)intent, 0) : NULL;
+        if (transform) cmsDoTransform(transform, from, to, 1);
+        if (transform) cmsDeleteTransform(transform);
+        if (own) cmsCloseProfile(own);
+        if (screen) cmsCloseProfile(screen);
+    }
+    for (int band = 0; band < 3; band++)
+        samples[band] = image->BandFmt == VIPS_FORMAT_USHORT ? to[band] : VIPS_RINT(to[band] / 257.0);
+}
+
+VipsImage *hv_from_srgb(VipsImage *image, VipsImage *like, int depth) {
+    VipsImage *ready = hv_to_rgb(image, depth), *bare = NULL, *own = NULL, *out = NULL;
+    int intent = usable_intent(like, LCMS_USED_AS_OUTPUT);
+    const void *bytes;
+    size_t count;
+    if (!ready || intent < 0 || !hv_get_profile(like, &bytes, &count)) return ready;
+    if (!vips_icc_import(ready, &bare, "input_profile", "srgb", "intent", intent, NULL) && !vips_copy(bare, &own, NULL)) {
+        vips_image_set_blob_copy(own, VIPS_META_ICC_NAME, bytes, count);
+        vips_icc_export(own, &out, "intent", intent, "depth", depth, NULL);
+    }
+    if (bare) g_object_unref(bare);
+    if (own) g_object_unref(own);
+    g_object_unref(ready);
     return out;
 }
 

@@ -197,6 +197,13 @@ final class CodecImage {
         return Array(UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
+    /// The samples that red, green and blue of a colour have in the image, by its profile.
+    func samples(of colour: RecipeColor) -> [Double] {
+        var samples = [0.0, 0, 0]
+        hv_samples_of_colour(handle, [colour.red, colour.green, colour.blue], &samples)
+        return samples
+    }
+
     /// RGBA of eight bits in sRGB, row by row.
     func rgba() throws(RenderFailure) -> [UInt8] {
         let bytes = try inSRGB().eightBit().inRGB().withAlpha().samples()

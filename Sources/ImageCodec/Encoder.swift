@@ -163,7 +163,7 @@ struct Encoder {
     private func flattened(_ image: CodecImage, _ ground: RecipeColor) throws(RenderFailure) -> CodecImage {
         let isGray = ground.red == ground.green && ground.green == ground.blue
         let image = isGray ? image : try image.inRGB()
-        let colour = ground.channels(depth: image.depth)
+        let colour = image.samples(of: ground)
         let count = Int32(image.bands - 1)
         return try image.applying { hv_flatten($0, colour, count) }
     }

@@ -10,7 +10,7 @@ extension Processing {
     static func overlaid(_ image: CodecImage, _ overlay: Overlay) throws(RenderFailure) -> CodecImage {
         let image = try image.inRGB()
         let weight = (1 - overlay.fraction) * Double(overlay.color.alpha) / 255
-        let colour = overlay.color.channels(depth: image.depth)
+        let colour = image.samples(of: overlay.color)
         return try linear(image, scale: Array(repeating: 1 - weight, count: 3), offset: colour.map { $0 * weight })
     }
 
@@ -20,7 +20,7 @@ extension Processing {
         let image = try image.inRGB()
         let clear = color.alpha == 255 ? image : try image.withAlpha()
         return try linear(
-            clear, scale: [0, 0, 0], offset: color.channels(depth: image.depth), alphaScale: Double(color.alpha) / 255)
+            clear, scale: [0, 0, 0], offset: image.samples(of: color), alphaScale: Double(color.alpha) / 255)
     }
 
     /// Saturation, contrast and brightness, in the terms of CIColorControls, then exposure, in those of CIExposureAdjust.
@@ -94,7 +94,7 @@ extension Processing {
         let image = try image.eightBit().inRGB().withAlpha()
         let source = alpha == 1 ? image : try linear(image, scale: [1, 1, 1], offset: [0, 0, 0], alphaScale: alpha)
         let colour = ground ?? RecipeColor(red: 0, green: 0, blue: 0, alpha: 0)
-        let base = try image.applying { hv_fill($0, colour.channels(depth: 8) + [Double(colour.alpha)], 4) }
+        let base = try image.applying { hv_fill($0, image.samples(of: colour) + [Double(colour.alpha)], 4) }
         return try base.applying(with: source) { hv_composite($0, $1, mode) }
     }
 
@@ -116,14 +116,6 @@ enum SRGB {
 
     static func encoded(_ value: Double) -> Double {
         value <= 0.003_130_8 ? value * 12.92 : 1.055 * pow(value, 1 / 2.4) - 0.055
-    }
-}
-
-extension RecipeColor {
-    /// Red, green and blue as samples of `depth` bits.
-    func channels(depth: Int) -> [Double] {
-        let factor = depth == 16 ? 257.0 : 1
-        return [red, green, blue].map { Double($0) * factor }
     }
 }
 

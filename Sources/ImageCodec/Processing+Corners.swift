@@ -30,7 +30,7 @@ extension Processing {
     /// An image with alpha on a ground of a colour; unchanged when that is `nil`.
     static func grounded(_ image: CodecImage, on colour: RecipeColor?) throws(RenderFailure) -> CodecImage {
         guard let colour else { return image }
-        if colour.alpha == 255 { return try image.applying { hv_flatten($0, colour.channels(depth: image.depth), 3) } }
+        if colour.alpha == 255 { return try image.applying { hv_flatten($0, image.samples(of: colour), 3) } }
         return try composited(image, alpha: 1, on: colour, by: hv_over)
     }
 
@@ -57,7 +57,7 @@ extension Processing {
         let mask = try CodecImage.pixels(
             shape.strokeCoverage(width: border.width, alpha: border.color.alpha), width: image.width,
             height: image.height, bands: 1)
-        let line = try image.applying { hv_fill($0, border.color.channels(depth: 8), 3) }.applying(with: mask) {
+        let line = try image.applying { hv_fill($0, image.samples(of: border.color), 3) }.applying(with: mask) {
             hv_join_bands($0, $1)
         }
         let result = try image.withAlpha().applying(with: line) { hv_composite($0, $1, hv_over) }

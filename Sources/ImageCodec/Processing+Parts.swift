@@ -45,7 +45,7 @@ extension Processing {
             }
         }
         if let colour = pad.background, colour.alpha == 255, !fitted.hasAlpha {
-            return try laid(fitted, colour.channels(depth: fitted.depth))
+            return try laid(fitted, fitted.samples(of: colour))
         }
         return try grounded(try laid(fitted.withAlpha(), [0, 0, 0, 0]), on: pad.background)
     }

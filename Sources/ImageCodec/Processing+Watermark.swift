@@ -18,8 +18,8 @@ extension Processing {
             (image.width - room.width) / 2 + part.left, (image.height - room.height) / 2 + part.top
         )
         let depth = Int32(base.depth)
-        let laid = try ready.applying {
-            hv_to_rgb($0, depth)
+        let laid = try ready.applying(with: base) {
+            hv_from_srgb($0, $1, depth)
         }.applying {
             hv_embed($0, Int32(left), Int32(top), Int32(base.width), Int32(base.height), [0, 0, 0, 0], 4)
         }

@@ -19,6 +19,21 @@ import Testing
         return profile(of: "RGB Lab ", [(table, lut)])
     }
 
+    /// An RGB profile with the colours of sRGB, of which green and blue are exchanged.
+    private static var exchanged: [UInt8] {
+        func primary(_ x: UInt32, _ y: UInt32, _ z: UInt32) -> [UInt8] {
+            ascii("XYZ ") + zeros(4) + big32(x) + big32(y) + big32(z)
+        }
+        let curve = ascii("curv") + zeros(4) + big32(1) + [2, 0x33, 0, 0]
+        return profile(
+            of: "RGB XYZ ",
+            [
+                ("rXYZ", primary(0x6FA2, 0x38F5, 0x0390)), ("gXYZ", primary(0x24A0, 0x0F84, 0xB6CF)),
+                ("bXYZ", primary(0x6299, 0xB785, 0x18DA)), ("rTRC", curve), ("gTRC", curve),
+                ("bTRC", curve),
+            ])
+    }
+
     /// A grey profile with a gamma of 4: middle grey is nearly black.
     private static var gray: [UInt8] {
         profile(of: "GRAYXYZ ", [("kTRC", ascii("curv") + zeros(4) + big32(1) + [4, 0, 0, 0])])
@@ -106,5 +121,34 @@ import Testing
         let made = try await bench.make(source, "jpeg", rule: .format(.jpeg, Encoding(profile: .sRGB)))
         _ = try made.outcome.image
         #expect(made.bytes.firstRange(of: ascii("no profile")) != nil)
+    }
+
+    @Test("The colours of processors are those of sRGB, whatever the profile of the picture")
+    func colours() async throws {
+        let bench = try await CodecBench()
+        let source = try bench.file(try jpeg("jpeg-444.jpg", Self.exchanged))
+        let blue = RecipeColor(red: 0, green: 0, blue: 255)
+        let mark = Drawn.animation(9, 9, frames: 1) { _, _, _ in [0, 0, 255, 255] }
+        let wide = try PixelSize(width: 200, height: 200)
+        let all: [ImageProcessor] = [
+            .tint(blue), .pad(try Pad(size: wide, background: blue)),
+            .border(try Border(color: blue, width: 8)),
+            .overlay(try Overlay(color: blue, fraction: 0)),
+            .roundCorner(try RoundCorner(radius: .pixels(20), background: blue)),
+            .watermark(try Watermark(data: mark, format: "png", digest: "blue", gravity: .topLeft)),
+            .compositing(try Compositing(operation: .destinationOver, background: blue)),
+        ]
+        // What is blue here is green there; the curves are not quite the same.
+        for processor in all {
+            let pixel = try await bench.pixels(of: source, "jpeg", [processor])[0, 0].map(Int.init)
+            let isBlue = zip(pixel, [0, 0, 255, 255]).allSatisfy { abs($0 - $1) <= 24 }
+            #expect(isBlue, "\(processor.identifier): \(pixel)")
+        }
+        let round = ImageProcessor.roundCorner(try RoundCorner(radius: .pixels(20)))
+        let made = try await bench.make(
+            source, "jpeg", [round], rule: .format(.jpeg, Encoding(quality: 98, background: blue)))
+        #expect(made.bytes.firstRange(of: ascii("ICC_PROFILE")) != nil)
+        let pixel = try await bench.pixels(of: try bench.file(made.bytes), "jpeg")[0, 0].map(Int.init)
+        #expect(zip(pixel, [0, 0, 255, 255]).allSatisfy { abs($0 - $1) <= 12 }, "\(pixel)")
     }
 }

@@ -139,6 +139,11 @@ VipsImage *hv_to_gray(VipsImage *image, int depth);
 /// Converts to sRGB by the profile in the image, with an intent that it has; if there is none that can be used, inks by the
 /// library's profile with black-point compensation, and other images without one: they keep theirs.
 VipsImage *hv_to_srgb_profile(VipsImage *image, int depth);
+/// The samples that a colour in sRGB, of eight bits each, has in an image in grey or RGB, by its profile if it has one that can
+/// be used.
+void hv_samples_of_colour(VipsImage *image, const uint8_t *colour, double *samples);
+/// An image in sRGB, of that depth and in the colours of another one in RGB: in its profile if it has one that can be used.
+VipsImage *hv_from_srgb(VipsImage *image, VipsImage *like, int depth);
 /// Adds an alpha channel that is fully opaque.
 VipsImage *hv_add_alpha(VipsImage *image);
 /// Composites the image onto one colour and removes its alpha channel.
