@@ -83,15 +83,15 @@ enum Processing {
 
     /// A Gaussian blur whose standard deviation is the radius (Kingfisher approximates the same by three box filters).
     ///
-    /// Above 16 pixels the image is blurred at a reduced size at which the radius is 8: the details that this loses are
+    /// Above 8 pixels the image is blurred at a reduced size at which the radius is 4: the details that this loses are
     /// blurred away anyway.
     static func blurred(_ image: CodecImage, sigma: Double) throws(RenderFailure) -> CodecImage {
         guard sigma > 0 else { return image }
         return try image.premultiplied { (image) throws(RenderFailure) in
-            guard sigma > 16 else { return try image.applying { hv_blur($0, sigma) } }
-            let small = image.extent.scaled(by: 8 / sigma)
+            guard sigma > 8 else { return try image.applying { hv_blur($0, sigma) } }
+            let small = image.extent.scaled(by: 4 / sigma)
             let shrunk = try image.plainlyResized(to: small).inMemory()
-            return try shrunk.applying { hv_blur($0, 8) }.inMemory().plainlyResized(to: image.extent)
+            return try shrunk.applying { hv_blur($0, 4) }.inMemory().plainlyResized(to: image.extent)
         }
     }
 }
