@@ -49,7 +49,8 @@ import Testing
         #expect(peer.send(request("3", "echo", "[\"\(long)\"]")))
         #expect(try peer.next()?["id"] == .integer(3))
         #expect(peer.capacities == [WidePipe.capacity, narrow])
-        for id in 4..<24 {
+        // The pipe is not full each time: now and then the answer is read as fast as it is written.
+        for id in 4..<1000 where peer.capacities[1] == narrow {
             #expect(peer.send(request("\(id)", "big", "[200000]")))
             #expect(try peer.next()?["id"] == .integer(id))
         }
