@@ -72,7 +72,9 @@ SUMMARIES = {
     ),
     "PrefetchResult.failed[]": "A URL whose image could not be loaded, and the error.",
     "Latency": "How long the requests of one method took, in milliseconds.",
-    "DownloadDidFinishEvent.timings": "Where the time of a transfer went, in seconds.",
+    **dict.fromkeys(
+        ("DownloadDidFinishEvent.timings", "ImageResult.downloadReport.timings"), "Where the time of a transfer went, in seconds."
+    ),
     "Processor|crop.crop.anchor|x": "Which part is taken: from 0, at the left or top, to 1.",
     "Processor|resize.resize.focus": "The point that stays in the picture: from 0, at the left or top, to 1.",
     "Processor|roundCorner.roundCorner.radius|fraction": "A radius as a part of the shorter side.",
@@ -111,12 +113,18 @@ MEMBERS = {
     "CacheDidCleanEvent.keys": "At the same places as `hashes`; null where a key is not known.",
     "ImageDidChangeEvent.path": "The new file; null when there is none.",
     "ActivityDidChangeEvent.count": "How many downloads are running.",
-    "DownloadDidFinishEvent.finalUrl": "The URL that answered, after all redirects.",
-    "DownloadDidFinishEvent.statusCode": "Null when there was no answer.",
-    "DownloadDidFinishEvent.resumedBytes": "Bytes that were kept from an earlier transfer.",
-    "DownloadDidFinishEvent.reused": "Whether the connection was open already.",
-    "DownloadDidFinishEvent.fromRevalidation": "Whether the server confirmed what was cached, and sent no body.",
-    "DownloadDidFinishEvent.error": "The name of the error; null when it went well.",
+    **{
+        "%s.%s" % (report, name): words
+        for report in ("DownloadDidFinishEvent", "ImageResult.downloadReport")
+        for name, words in {
+            "finalUrl": "The URL that answered, after all redirects.",
+            "statusCode": "Null when there was no answer.",
+            "resumedBytes": "Bytes that were kept from an earlier transfer.",
+            "reused": "Whether the connection was open already.",
+            "fromRevalidation": "Whether the server confirmed what was cached, and sent no body.",
+            "error": "The name of the error; null when it went well.",
+        }.items()
+    },
     "LogEvent.omitted": "How many lines before it were not told.",
     "DownloaderRedirectParams.from": "The URL that redirects.",
     "DownloaderRedirectParams.statusCode": "The status it redirects with.",

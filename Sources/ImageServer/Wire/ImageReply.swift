@@ -15,7 +15,8 @@ struct ImageReply: WireObject {
     init(image: ImageResult, form: ResultForm, for options: ImageOptions? = nil) {
         (self.image, self.form) = (image, form)
         showsPreview = options?.processing.wantsPreview == true
-        report = options?.caller.wantsReport == true ? image.report?.report : nil
+        // Hits have none, and are not to look into the options for it.
+        report = image.report.flatMap { options?.caller.wantsReport == true ? $0.report : nil }
     }
 
     static let name = "ImageResult"

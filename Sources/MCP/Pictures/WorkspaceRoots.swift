@@ -53,8 +53,8 @@ struct WorkspaceRoots: Sendable {
     func target(_ path: String) throws(ToolFailure) -> (folder: String, name: String) {
         if path.isEmpty { throw ToolFailure("The path is empty: give the name of the file to write, such as out.png.") }
         let absolute = try absolute(path)
-        let name = Self.parts(absolute[...]).last.map(String.init) ?? ""
         let end = absolute.utf8.lastIndex(of: Self.slash) ?? absolute.startIndex
+        let name = String(absolute[absolute.utf8.index(after: end)...])
         guard !name.isEmpty, path.utf8.last != Self.slash else { throw ToolFailure("\(path.excerpt) names no file.") }
         let parent = end == absolute.startIndex ? "/" : String(absolute[..<end])
         let folder = try existing(parent, path, "The folder of \(path.excerpt) does not exist.")

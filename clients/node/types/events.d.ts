@@ -1,4 +1,5 @@
 // Made by clients/generate.py from protocol/openrpc.json.
+import type { DownloadFinished } from "./results.js";
 
 /** An event that can be subscribed to. */
 export type EventName =
@@ -39,52 +40,6 @@ export interface ActivityChanged {
   active: boolean;
   /** How many downloads are running. */
   count: number;
-}
-
-/** Where the time of a transfer went, in seconds. */
-export interface DownloadTimings {
-  /** Seconds for resolving the name. */
-  dns: number;
-  /** Seconds for the connection. */
-  connect: number;
-  /** Seconds for TLS. */
-  tls: number;
-  /** Seconds to the first byte of the response. */
-  firstByte: number | null;
-}
-
-/** A transfer has succeeded or failed: one event each, however many requests shared it. */
-export interface DownloadFinished {
-  /** The URL. */
-  url: string;
-  /** The URL that answered, after all redirects. */
-  finalUrl: string;
-  /** @deprecated Former name of finalUrl. */
-  finalURL: string;
-  /** Null when there was no answer. */
-  statusCode: number | null;
-  /** @deprecated Former name of statusCode. */
-  status: number | null;
-  /** The size in bytes. */
-  byteCount: number;
-  /** @deprecated Former name of byteCount. */
-  bytes: number;
-  /** Bytes that were kept from an earlier transfer. */
-  resumedBytes: number;
-  /** A number of seconds. */
-  seconds: number;
-  /** Seconds by phase. */
-  timings: DownloadTimings;
-  /** Whether the connection was open already. */
-  reused: boolean;
-  /** How many redirects were followed. */
-  redirects: number;
-  /** The version of HTTP. */
-  httpVersion: string | null;
-  /** Whether the server confirmed what was cached, and sent no body. */
-  fromRevalidation: boolean;
-  /** The name of the error; null when it went well. */
-  error: string | null;
 }
 
 /** The remote tier is left out because it failed (open), is tried again (half-open), or is used again (closed). */

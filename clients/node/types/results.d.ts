@@ -63,8 +63,8 @@ export type NotStoredReason =
   | "notAsked"
   | "occupied";
 
-/** Seconds by phase. */
-export interface ImageResultDownloadReportTimings {
+/** Where the time of a transfer went, in seconds. */
+export interface DownloadTimings {
   /** Seconds for resolving the name. */
   dns: number;
   /** Seconds for the connection. */
@@ -76,14 +76,14 @@ export interface ImageResultDownloadReportTimings {
 }
 
 /** The result and the timing of the download, when asked for and there was one. */
-export interface ImageResultDownloadReport {
+export interface DownloadFinished {
   /** The URL. */
   url: string;
-  /** The URL after redirects. */
+  /** The URL that answered, after all redirects. */
   finalUrl: string;
   /** @deprecated Former name of finalUrl. */
   finalURL: string;
-  /** The status code of the response. */
+  /** Null when there was no answer. */
   statusCode: number | null;
   /** @deprecated Former name of statusCode. */
   status: number | null;
@@ -91,21 +91,21 @@ export interface ImageResultDownloadReport {
   byteCount: number;
   /** @deprecated Former name of byteCount. */
   bytes: number;
-  /** The bytes that an earlier transfer had loaded. */
+  /** Bytes that were kept from an earlier transfer. */
   resumedBytes: number;
   /** A number of seconds. */
   seconds: number;
   /** Seconds by phase. */
-  timings: ImageResultDownloadReportTimings;
-  /** Whether an open connection was reused. */
+  timings: DownloadTimings;
+  /** Whether the connection was open already. */
   reused: boolean;
   /** How many redirects were followed. */
   redirects: number;
   /** The version of HTTP. */
   httpVersion: string | null;
-  /** Whether the server confirmed what was cached. */
+  /** Whether the server confirmed what was cached, and sent no body. */
   fromRevalidation: boolean;
-  /** The error, as a request would get it. */
+  /** The name of the error; null when it went well. */
   error: string | null;
 }
 
@@ -189,7 +189,7 @@ export interface ImageResult {
   /** Why no tier keeps the image that was just loaded; left out when one does. */
   stored?: NotStoredReason;
   /** The result and the timing of the download, when asked for and there was one. */
-  downloadReport?: ImageResultDownloadReport;
+  downloadReport?: DownloadFinished;
 }
 
 /** The tiers that hold the image now: memory its bytes, disk its file; with a reason when nothing was stored. */
@@ -335,7 +335,7 @@ export interface DownloadResult {
   /** The server's date of last change, as sent. */
   lastModified?: string;
   /** The result and the timing of the download, when asked for and there was one. */
-  downloadReport?: ImageResultDownloadReport;
+  downloadReport?: DownloadFinished;
 }
 
 /** What the first kilobytes of an image tell. */
